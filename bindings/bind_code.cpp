@@ -1,0 +1,135 @@
+// Python's GuardedCode and CacheEntry.
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+
+#include "../framehook/replacement.h"
+#include "bindings.h"
+#include "guard_manager.h"
+#include "guarded_code.h"
+
+namespace guardtree {
+namespace {
+
+thread_local PyCodeObject* callback_code = nullptr;
+
+py::object borrowed(PyObject* object) {
+    return py::reinterpret_borrow<py::object>(object ? object : Py_None);
+}
+
+void require_fit(PyCodeObject* original, PyCodeObject* replacement) {
+    const std::string problem = replacement_problem(original, replacement);
+    if (problem.empty()) return;
+    throw py::value_error("this code cannot run in frames of " +
+                          py::repr(py::handle(original->co_qualname)).cast<std::string>() +
+                          ": " + problem);
+}
+
+/// The guard of a plain callable: one Python-level check on f_locals.
+Tree tree_of_callable(PyObject* callable) {
+    Tree tree;
+    Python kind{};
+    Diagnostic problem;
+    NodeId locals = 0;
+    if (!Callable::read(callable, kind.predicate, tree.references(), problem) ||
+        !tree.child(0, Op(FLocals{}), locals, problem) ||
+        !tree.check(locals, Op(kind), problem)) {
+        problem.message = "GuardedCode(check_fn): expected a GuardManager or a callable "
+                          "taking f_locals, found " +
+                          found_text(callable);
+        throw_diagnostic(problem);
+    }
+    return tree;
+}
+
+}  // namespace
+
+PyCodeObject* code_in_callback() noexcept { return callback_code; }
+
+void set_code_in_callback(PyCodeObject* code) noexcept { callback_code = code; }
+
+GuardedCode::GuardedCode(py::handle code, py::handle check_fn)
+    : code_(Owned<>::share(code.ptr())), check_fn_(Owned<>::share(check_fn.ptr())) {
+    if (!PyCode_Check(code.ptr())) {
+        Diagnostic problem;
+        refuse_operand(problem, "a code object", code.ptr());
+        problem.message = "GuardedCode(code): " + problem.message;
+        throw_diagnostic(problem);
+    }
+    auto* replacement = reinterpret_cast<PyCodeObject*>(code.ptr());
+    PyCodeObject* original = callback_code;
+    if (GuardManager::is_instance(check_fn)) {
+        GuardTree& guards = GuardManager::from_python(check_fn.ptr())->tree();
+        guards.compiled();  // what does not compile is told here, not later
+        tree_ = guards.tree;
+        original = guards.code();
+    } else {
+        tree_ = tree_of_callable(check_fn.ptr());
+    }
+    if (original) require_fit(original, replacement);
+}
+
+Shared<Entry> GuardedCode::entry_for(PyCodeObject* code) const {
+    require_fit(code, reinterpret_cast<PyCodeObject*>(code_.get()));
+    Program program;
+    Diagnostic problem;
+    if (!Program::compile(tree_, code, program, problem)) throw_diagnostic(problem);
+    return make_shared_counted<Entry>(std::move(program), code_, check_fn_);
+}
+
+int GuardedCode::traverse(visitproc visit, void* arg) const {
+    Py_VISIT(code_.get());
+    Py_VISIT(check_fn_.get());
+    for (const Owned<>& reference : tree_.references()) Py_VISIT(reference.get());
+    return 0;
+}
+
+void GuardedCode::clear() {
+    check_fn_ = Owned<>::share(Py_None);
+    tree_.clear();
+}
+
+py::object CacheEntryHandle::next() const {
+    if (index_ + 1 >= table_->entries().size()) return py::none();
+    return py::cast(CacheEntryHandle(table_, index_ + 1));
+}
+
+py::object CacheEntryHandle::first_of(const CodeCache* cache) {
+    if (!cache || cache->table()->entries().empty()) return py::none();
+    return py::cast(CacheEntryHandle(cache->table(), 0));
+}
+
+void bind_code(py::module_& module) {
+    py::class_<GuardedCode>(
+        module, "GuardedCode", garbage_collected<GuardedCode>(),
+        "Replacement code and the guards under which it may run, as they are now: later "
+        "edits of the GuardManager change nothing. Raises when `code` is not a code object "
+        "or does not fit the guarded one, saying what differs.")
+        .def(py::init<py::handle, py::handle>(), py::arg("code"), py::arg("check_fn"))
+        .def_property_readonly("code", &GuardedCode::code)
+        .def_property_readonly("check_fn", &GuardedCode::check_fn);
+    py::class_<CacheEntryHandle>(module, "CacheEntry",
+                                 "One cached (guards, code) of a code object.")
+        .def_property_readonly(
+            "code",
+            [](const CacheEntryHandle& self) { return borrowed(self.entry().payload.get()); },
+            "The replacement code.")
+        .def_property_readonly(
+            "check_fn",
+            [](const CacheEntryHandle& self) { return borrowed(self.entry().source.get()); },
+            "The GuardManager or callable it was made with.")
+        .def_property_readonly("next", &CacheEntryHandle::next,
+                               "The next younger entry, or None.")
+        .def_property_readonly(
+            "hits", [](const CacheEntryHandle& self) { return self.entry().hits; })
+        .def_property_readonly(
+            "errors", [](const CacheEntryHandle& self) { return self.entry().errors; },
+            "How often a guard raised, which counts as a miss.")
+        .def_property_readonly(
+            "last_error",
+            [](const CacheEntryHandle& self) {
+                return borrowed(self.entry().last_error.get());
+            },
+            "The last exception of a guard, without its traceback; None when none raised.");
+}
+
+}  // namespace guardtree

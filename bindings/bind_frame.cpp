@@ -1,0 +1,99 @@
+// Python's Frame: what user code expects of a frame that is about to run.
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+
+#include "bindings.h"
+#include "frame.h"
+
+namespace guardtree {
+namespace {
+
+PyTypeObject* frame_type = nullptr;
+
+py::object borrowed(PyObject* object) {
+    return py::reinterpret_borrow<py::object>(object ? object : Py_None);
+}
+
+py::object f_locals(const FrameHandle& frame) {
+    PyObject* locals = frame.view().f_locals().get();
+    if (!locals) throw py::error_already_set();
+    return borrowed(locals);
+}
+
+py::object module_name(const FrameHandle& frame) {
+    PyObject* globals = frame.view().globals().get();
+    return borrowed(PyDict_GetItemString(globals, "__name__"));
+}
+
+std::string representation(const FrameHandle& frame) {
+    if (!frame.is_open()) return "<guardtree.Frame of a callback that is over>";
+    PyCodeObject* code = frame.view().code().get();
+    return "<guardtree.Frame about to run " +
+           py::str(py::handle(code->co_qualname)).cast<std::string>() + ">";
+}
+
+}  // namespace
+
+const View& FrameHandle::view() const {
+    if (view_) return *view_;
+    throw std::runtime_error(
+        "this frame was given to a callback that is over, and has run since; keep what you "
+        "need of it (f_code, values of f_locals) instead");
+}
+
+FrameHandle* FrameHandle::from_python(PyObject* object) noexcept {
+    if (Py_TYPE(object) != frame_type) return nullptr;
+    auto* instance = reinterpret_cast<py::detail::instance*>(object);
+    return static_cast<FrameHandle*>(instance->get_value_and_holder().value_ptr());
+}
+
+void bind_frame(py::module_& module) {
+    py::class_<FrameHandle> frame(
+        module, "Frame", py::is_final(),
+        "The frame given to a callback: about to run, so f_lasti is 0 and f_lineno the "
+        "first line. Valid while the callback runs; using it later raises RuntimeError.");
+    frame_type = reinterpret_cast<PyTypeObject*>(frame.ptr());
+    frame
+        .def_property_readonly(
+            "f_code",
+            [](const FrameHandle& self) {
+                return borrowed(as_object(self.view().code().get()));
+            },
+            "The code object that is about to run.")
+        .def_property_readonly(
+            "f_locals", &f_locals,
+            "Locals as locals() would give them at the first instruction: for functions a "
+            "dict made at the first request (a snapshot: writing to it changes nothing), "
+            "for class bodies and modules their namespace itself.")
+        .def_property_readonly(
+            "f_globals",
+            [](const FrameHandle& self) { return borrowed(self.view().globals().get()); })
+        .def_property_readonly(
+            "f_builtins",
+            [](const FrameHandle& self) { return borrowed(self.view().builtins().get()); })
+        .def_property_readonly("f_lasti",
+                               [](const FrameHandle& self) {
+                                   self.view();
+                                   return 0;
+                               })
+        .def_property_readonly(
+            "f_lineno",
+            [](const FrameHandle& self) { return self.view().code().get()->co_firstlineno; })
+        .def_property_readonly(
+            "closure",
+            [](const FrameHandle& self) { return borrowed(self.view().closure().get()); },
+            "The function's cells, or None.")
+        .def_property_readonly(
+            "function",
+            [](const FrameHandle& self) { return borrowed(self.view().function().get()); },
+            "The function that is called.")
+        .def("__repr__", &representation);
+}
+
+void bind_frame_module_name(py::module_& module) {
+    // pybind11 reads the class's own `__module__` while it binds: last of all.
+    module.attr("Frame").attr("__module__") = py::module_::import("builtins").attr(
+        "property")(py::cpp_function(&module_name));
+}
+
+}  // namespace guardtree

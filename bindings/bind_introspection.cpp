@@ -1,0 +1,102 @@
+// What the module says of itself: kinds, steps, features. Stubs and docs are derived of it.
+// SPDX-License-Identifier: MIT
+#include "../framelocals/cpython/cpython.h"
+
+#include <pybind11/pybind11.h>
+
+#include "../guards/op.h"
+#include "bindings.h"
+
+namespace guardtree {
+namespace {
+
+py::str text(std::string_view view) { return py::str(view.data(), view.size()); }
+
+template <class T>
+py::dict description() {
+    py::dict entry;
+    entry["name"] = text(T::info.name);
+    entry["method"] = python_name(T::info.name);
+    entry["summary"] = text(T::info.summary);
+    entry["python"] = text(T::info.python);
+    entry["calls_python"] = T::info.calls_python;
+    py::list operands;
+    std::apply(
+        [&](const auto&... each) {
+            (operands.append(py::make_tuple(
+                 text(each.name),
+                 std::remove_cvref_t<decltype(std::declval<T>().*each.member)>::expects)),
+             ...);
+        },
+        T::operands());
+    entry["operands"] = operands;
+    return entry;
+}
+
+template <class K>
+py::dict kind_description() {
+    py::dict entry = description<K>();
+    py::list examples;
+    for (const Example& example : K::examples) {
+        examples.append(py::make_tuple(text(example.operands), text(example.pass),
+                                       text(example.fail)));
+    }
+    entry["examples"] = examples;
+    return entry;
+}
+
+template <class S>
+py::dict step_description() {
+    py::dict entry = description<S>();
+    entry["is_root"] = RootStep<S>;
+    py::list examples;
+    for (const StepExample& example : S::examples) {
+        examples.append(py::make_tuple(text(example.operands), text(example.value),
+                                       text(example.result), text(example.fail)));
+    }
+    entry["examples"] = examples;
+    return entry;
+}
+
+template <class... Ks>
+py::list kind_list(TypeList<Ks...>) {
+    py::list list;
+    (list.append(kind_description<Ks>()), ...);
+    return list;
+}
+
+template <class... Ss>
+py::list step_list(TypeList<Ss...>) {
+    py::list list;
+    (list.append(step_description<Ss>()), ...);
+    return list;
+}
+
+py::dict features() {
+    py::dict facts;
+    facts["cpython"] = CPython::series;
+    facts["built_for"] = PY_VERSION;
+    facts["init_may_escape_hook"] = CPython::init_may_escape_hook;
+    facts["checks_c_stack"] = CPython::checks_c_stack;
+    facts["free_threaded"] = false;
+    facts["subinterpreters"] = false;
+#ifdef NDEBUG
+    facts["assertions"] = false;
+#else
+    facts["assertions"] = true;
+#endif
+    return facts;
+}
+
+}  // namespace
+
+void bind_introspection(py::module_& module) {
+    module.def("features", &features,
+               "What this build does on this CPython, as a dict: cpython, built_for, "
+               "init_may_escape_hook (constructors that CPython 3.13 specialised run "
+               "`__init__` unseen), checks_c_stack, free_threaded, subinterpreters.");
+    module.def("_kinds", [] { return kind_list(AllKinds{}); });
+    module.def("_steps", [] { return step_list(AllSteps{}); });
+}
+
+}  // namespace guardtree

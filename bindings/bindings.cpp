@@ -1,0 +1,37 @@
+// Shared pieces of the bindings.
+// SPDX-License-Identifier: MIT
+#include "bindings.h"
+
+namespace guardtree {
+
+std::string python_name(std::string_view name) {
+    std::string text(name);
+    if (text == "global") text += "_";
+    return text;
+}
+
+std::string documentation(std::string_view, const Info& info,
+                          const std::string& operands) {
+    std::string text = python_name(info.name) + "(" + operands + ")\n\n";
+    text += std::string(info.summary) + " In Python: `" + std::string(info.python) + "`.";
+    if (info.calls_python) text += " User code may run.";
+    return text;
+}
+
+void translate_exception() noexcept {
+    try {
+        throw;
+    } catch (py::error_already_set& error) {
+        error.restore();
+    } catch (const py::builtin_exception& error) {
+        error.set_error();
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+    } catch (...) {
+        PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
+    }
+}
+
+}  // namespace guardtree

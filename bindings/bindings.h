@@ -1,0 +1,73 @@
+// What the bind_*() files share: names, docstrings, garbage collection, exceptions.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "../guards/kind.h"
+
+namespace guardtree {
+
+namespace py = pybind11;
+
+/// A kind's name as a Python identifier: `global` is a keyword, so `global_`.
+std::string python_name(std::string_view name);
+
+/// "name(operands)", the summary, and the same in Python.
+std::string documentation(std::string_view owner, const Info& info,
+                          const std::string& operands);
+
+template <class T>
+std::string operand_names() {
+    std::string names;
+    std::apply(
+        [&](const auto&... each) {
+            ((names += (names.empty() ? "" : ", ") + std::string(each.name)), ...);
+        },
+        T::operands());
+    return names;
+}
+
+template <class T>
+std::string documentation(std::string_view owner) {
+    return documentation(owner, T::info, operand_names<T>());
+}
+
+/// Turns the C++ exception that is being handled into the pending Python one.
+void translate_exception() noexcept;
+
+/// Takes part in garbage collection through T::traverse and T::clear.
+template <class T>
+py::custom_type_setup garbage_collected() {
+    return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
+        PyTypeObject* type = &heap_type->ht_type;
+        type->tp_flags |= Py_TPFLAGS_HAVE_GC;
+        type->tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+            Py_VISIT(Py_TYPE(self));
+            auto* instance = reinterpret_cast<py::detail::instance*>(self);
+            auto value = instance->get_value_and_holder();
+            if (!value || !value.holder_constructed()) return 0;
+            return static_cast<T*>(value.value_ptr())->traverse(visit, arg);
+        };
+        type->tp_clear = [](PyObject* self) {
+            auto* instance = reinterpret_cast<py::detail::instance*>(self);
+            auto value = instance->get_value_and_holder();
+            if (value && value.holder_constructed()) {
+                static_cast<T*>(value.value_ptr())->clear();
+            }
+            return 0;
+        };
+    });
+}
+
+void bind_guard_manager(py::module_& module);
+void bind_explain(py::module_& module);
+void bind_frame(py::module_& module);
+/// `frame.__module__`, so that inspect.getmodule(frame) works. After all other bindings.
+void bind_frame_module_name(py::module_& module);
+void bind_hook(py::module_& module);
+void bind_code(py::module_& module);
+void bind_introspection(py::module_& module);
+
+}  // namespace guardtree

@@ -1,0 +1,32 @@
+// The frame given to callbacks: a window on a view that closes when the callback returns.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include "../framelocals/view.h"
+
+namespace guardtree {
+
+namespace py = pybind11;
+
+/// Safe to keep: after close() every use raises RuntimeError, and nothing of the frame is
+/// read or held.
+class FrameHandle {
+public:
+    explicit FrameHandle(const View& view) noexcept : view_(&view) {}
+
+    /// Throws RuntimeError when the callback is over.
+    const View& view() const;
+
+    bool is_open() const noexcept { return view_ != nullptr; }
+
+    void close() noexcept { view_ = nullptr; }
+
+    /// The handle behind a Python Frame, or null for any other object.
+    static FrameHandle* from_python(PyObject* object) noexcept;
+
+private:
+    const View* view_;
+};
+
+}  // namespace guardtree

@@ -1,0 +1,120 @@
+// Guard trees as Python owns them: scope, compilation, garbage collection.
+// SPDX-License-Identifier: MIT
+#include "guard_manager.h"
+
+#include "frame.h"
+
+namespace guardtree {
+namespace {
+
+PyTypeObject* manager_type = nullptr;
+
+/// A weak identity; what cannot be referred to weakly is held.
+Identity identity_of(PyObject* object, References& keep) {
+    Identity identity;
+    Diagnostic problem;
+    if (!Identity::read(object, identity, keep, problem)) throw_diagnostic(problem);
+    return identity;
+}
+
+}  // namespace
+
+void throw_diagnostic(const Diagnostic& problem) {
+    PyErr_SetString(problem.exception, problem.message.c_str());
+    throw py::error_already_set();
+}
+
+GuardTree::GuardTree(py::handle scope) {
+    PyObject* object = scope.ptr();
+    PyObject* function = nullptr;
+    PyObject* code = nullptr;
+    if (FrameHandle* frame = FrameHandle::from_python(object)) {
+        const View& view = frame->view();
+        code = as_object(view.code().get());
+        function = view.function().get();
+    } else if (PyCode_Check(object)) {
+        code = object;
+    } else {
+        if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);
+        if (!PyFunction_Check(object)) {
+            Diagnostic problem;
+            refuse_operand(problem,
+                           "a function, a code object, or the frame given to a callback",
+                           object);
+            problem.message = "GuardManager(scope): " + problem.message;
+            throw_diagnostic(problem);
+        }
+        function = object;
+        code = PyFunction_GET_CODE(object);
+    }
+    code_ = identity_of(code, scope_references_);
+    if (function) function_ = identity_of(function, scope_references_);
+}
+
+PyCodeObject* GuardTree::code() const {
+    if (code_.is_dead()) {
+        throw py::value_error(
+            "the code these guards were made for is gone; keep its function alive, or make "
+            "a GuardManager for the new one");
+    }
+    return reinterpret_cast<PyCodeObject*>(code_.object);
+}
+
+PyFunctionObject* GuardTree::function() const noexcept {
+    if (!function_.object || function_.is_dead()) return nullptr;
+    return reinterpret_cast<PyFunctionObject*>(function_.object);
+}
+
+const Shared<CompiledGuards>& GuardTree::compiled() {
+    if (!compiled_) {
+        auto made = make_shared_counted<CompiledGuards>();
+        Diagnostic problem;
+        if (!Program::compile(tree, code(), made->program, problem)) {
+            throw_diagnostic(problem);
+        }
+        compiled_ = std::move(made);
+    }
+    return compiled_;
+}
+
+int GuardTree::traverse(visitproc visit, void* arg) const {
+    for (const Owned<>& reference : tree.references()) Py_VISIT(reference.get());
+    if (!compiled_) return 0;
+    // The program's copies are counted too. A check that pins it has `self` on its stack.
+    const References& copies = compiled_->program.tree().references();
+    for (const Owned<>& reference : copies) Py_VISIT(reference.get());
+    return 0;
+}
+
+void GuardTree::clear() {
+    compiled_ = {};
+    tree.clear();
+}
+
+py::object GuardManager::root(py::handle self) const {
+    return py::reinterpret_borrow<py::object>(root_ ? root_.get() : self.ptr());
+}
+
+int GuardManager::traverse(visitproc visit, void* arg) const {
+    Py_VISIT(root_.get());
+    return own_ ? own_->traverse(visit, arg) : 0;
+}
+
+void GuardManager::clear() {
+    // A child handle keeps its root: it has nothing of its own to drop but that.
+    if (own_) own_->clear();
+}
+
+GuardManager* GuardManager::from_python(PyObject* self) noexcept {
+    auto* instance = reinterpret_cast<py::detail::instance*>(self);
+    return static_cast<GuardManager*>(instance->get_value_and_holder().value_ptr());
+}
+
+bool GuardManager::is_instance(py::handle object) noexcept {
+    if (!manager_type) {
+        manager_type = reinterpret_cast<PyTypeObject*>(py::type::of<GuardManager>().ptr());
+    }
+    return PyObject_TypeCheck(object.ptr(), manager_type);
+}
+
+}  // namespace guardtree

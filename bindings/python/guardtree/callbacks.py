@@ -1,0 +1,61 @@
+"""Types of the callback contract, and ``optimize``: a callback for a while."""
+
+from __future__ import annotations
+
+from contextlib import ContextDecorator
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
+from types import CodeType
+from typing import Any, Callable, Dict, List, Optional, Union
+
+from ._guardtree import CacheEntry, Frame, GuardedCode, set_eval_frame
+
+FrameState = Dict[str, Any]
+"""What ``frame_state`` is: a dict kept on the code object between callbacks."""
+
+DynamoFrameType = Frame
+"""The frame's type under the name that programs written for the peer use."""
+
+Callback = Callable[[Frame, Optional[CacheEntry], FrameState], Optional[GuardedCode]]
+"""What ``set_eval_frame`` takes, besides None and False."""
+
+
+class GuardFn:
+    """A guard as a callable object: subclass it and define ``__call__(f_locals) -> bool``.
+
+    Any callable will do as a ``check_fn``; the class says what is meant.
+    """
+
+    def __call__(self, f_locals: Dict[str, Any]) -> bool:
+        """Whether the guarded code may run for these locals."""
+        raise NotImplementedError(
+            f"{type(self).__name__} must define __call__(self, f_locals) -> bool"
+        )
+
+
+def is_generator(code: CodeType) -> bool:
+    """Whether calling this code makes a generator, coroutine or async generator."""
+    return bool(code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR))
+
+
+class optimize(ContextDecorator):
+    """Use ``callback`` (None, False or a callable) in this thread for a while.
+
+    A context manager and a decorator; the prior callback is back afterwards, whatever
+    was raised. One object may be entered again while it is in use.
+    """
+
+    def __init__(self, callback: Union[None, bool, Callback]) -> None:
+        if callback is not None and callback is not False and not callable(callback):
+            raise TypeError(
+                "optimize takes None (off), False (run what is cached) or a callable "
+                f"(frame, cache_entry, frame_state), not {callback!r}"
+            )
+        self.callback = callback
+        self._prior: List[Any] = []
+
+    def __enter__(self) -> optimize:
+        self._prior.append(set_eval_frame(self.callback))
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        set_eval_frame(self._prior.pop())

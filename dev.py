@@ -1,0 +1,322 @@
+"""From a fresh checkout to a result: installs what is missing, builds, runs one thing.
+
+    python3 dev.py demo     the main job, on a release build
+    python3 dev.py test     C++ tests (ctest), then Python tests (pytest)
+    python3 dev.py bench    the measurements, on a release build
+    python3 dev.py build    nothing more
+
+All it makes lies in build/. Arguments it does not know go to pytest, demo or bench.
+CMakePresets.json says how to build; here is only what a machine needs before that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parent
+OLDEST, NEWEST = (3, 11), (3, 15)
+PRESETS = ("dev", "release", "asan", "clang")
+
+# What pip puts into the virtual environment. Of the second list, what the index has no
+# wheel of for this Python (a very new one) is left out; the tests that want it skip.
+TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
+TOOLS += ["hypothesis", "rich"]
+WHEELS_ONLY = ["numpy", "matplotlib"]
+
+# Debian's names of the libraries a command compiles against; CMake fetches absent ones.
+LIBRARIES = {"demo": ["robin-map-dev"], "build": ["robin-map-dev"]}
+LIBRARIES["bench"] = [*LIBRARIES["demo"], "libbenchmark-dev"]
+LIBRARIES["test"] = [*LIBRARIES["bench"], "libgtest-dev", "libgmock-dev"]
+
+# Asked of the interpreter to build for, which may be older than the one that runs this.
+PROBE = """
+import json, os, sys, sysconfig
+from importlib.util import find_spec
+headers = [sysconfig.get_path(name) for name in ("include", "platinclude")]
+minor = "%d.%d" % sys.version_info[:2]
+debug = hasattr(sys, "gettotalrefcount")
+print(json.dumps({
+    "path": sys.executable,
+    "identity": os.path.realpath(sys.executable) + " " + sys.version,
+    "version": sys.version.split()[0],
+    "minor": sys.version_info[:2],
+    "name": minor + ("d" if debug else ""),
+    # Debian's, and so one that apt-get can complete.
+    "package": "python" + minor if sys.base_prefix == "/usr" else "",
+    "cpython": sys.implementation.name == "cpython",
+    "gil": not sysconfig.get_config_var("Py_GIL_DISABLED"),
+    "headers": any(os.path.isfile(os.path.join(h, "Python.h")) for h in headers),
+    "ensurepip": bool(find_spec("venv") and find_spec("ensurepip")),
+    "pip": bool(find_spec("venv") and find_spec("pip")),
+}))
+"""
+
+
+class Interpreter(SimpleNamespace):
+    """What one Python says of itself: the fields of PROBE."""
+
+
+def say(text: str) -> None:
+    print(f"dev.py: {text}", flush=True)
+
+
+def give_up(text: str) -> NoReturn:
+    sys.exit(f"dev.py: {text}")
+
+
+def call(argv: list, failure: str = "", env: dict | None = None) -> int:
+    """Shows and runs a command; its exit status, or with `failure`, the end."""
+    argv = [str(word) for word in argv]
+    print("+", shlex.join(argv), flush=True)
+    status = subprocess.run(argv, cwd=ROOT, env=env).returncode
+    if status != 0 and failure:
+        give_up(failure)
+    return status
+
+
+def capture(argv: list) -> str:
+    """What a command prints on stdout; empty when it fails or does not exist."""
+    argv = [str(word) for word in argv]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def probe(path: str) -> Interpreter | None:
+    """The interpreter at `path`; None when there is none, or one too old to answer."""
+    answer = capture([path, "-c", PROBE])
+    return Interpreter(**json.loads(answer)) if answer else None
+
+
+def chosen_interpreter(path: str) -> Interpreter:
+    """The interpreter to build for, or one sentence on why it cannot be."""
+    found = probe(shutil.which(path) or path)
+    wanted = "guardtree needs CPython {}.{} to {}.{}".format(*OLDEST, *NEWEST)
+    if found is None:
+        give_up(f"{wanted}; {path} does not run or is far older: pass --python PATH.")
+    if not found.cpython or not OLDEST <= tuple(found.minor) <= NEWEST:
+        give_up(f"{wanted}; {path} is {found.version}: pass --python PATH.")
+    if not found.gil:
+        give_up(f"{wanted} with the GIL; {path} is free-threaded: pass --python PATH.")
+    return found
+
+
+def is_installed(package: str) -> bool:
+    ask = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
+    return capture(ask) == "installed"
+
+
+def apt_prefix(may_ask: bool) -> list[str] | None:
+    """What apt-get is called with: nothing, sudo; None where there is no right to."""
+    if not shutil.which("apt-get"):
+        return None
+    if os.geteuid() == 0:
+        return []
+    if not shutil.which("sudo"):
+        return None
+    silent = subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode == 0
+    return ["sudo"] if silent or (may_ask and sys.stdin.isatty()) else None
+
+
+def apt_install(packages: list[str], may_ask: bool = False) -> list[str]:
+    """Installs Debian packages where that is possible; returns those still missing."""
+    missing = [name for name in packages if not is_installed(name)]
+    prefix = apt_prefix(may_ask) if missing else None
+    if prefix is None:
+        return missing
+    apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+    install = [*apt, "install", "-y", "--no-install-recommends"]
+    call([*apt, "update"])
+    if call([*install, *missing]) != 0:
+        for name in missing:  # one name unknown here must not cost the others
+            call([*install, name])
+    return [name for name in missing if not is_installed(name)]
+
+
+def needed_packages(python: Interpreter, preset: str) -> list[str]:
+    """Debian packages this build lacks, found by probing: it may not be Debian."""
+    needed = []
+    if preset == "clang" and not shutil.which("clang++"):
+        needed.append("clang")
+    compilers = ["g++"] if preset == "asan" else ["c++", "g++", "clang++"]
+    if not any(map(shutil.which, [os.environ.get("CXX", ""), *compilers])):
+        needed.append("g++")
+    parts = [] if python.headers else ["-dev"]
+    parts += [] if python.ensurepip else ["-venv"]
+    if parts and not python.package and not (python.headers and python.pip):
+        give_up(
+            f"{python.path} lacks C headers, venv or pip, and is not the system's: "
+            "install its development files, or pass another --python PATH."
+        )
+    return needed + [python.package + part for part in parts if python.package]
+
+
+def prepare_machine(args: argparse.Namespace, python: Interpreter) -> Interpreter:
+    """Installs what is missing and looks again; a sentence where it may not."""
+    apt_install(needed_packages(python, args.preset), may_ask=not args.ci)
+    python = probe(python.path) or python
+    missing = needed_packages(python, args.preset)
+    if python.pip:  # then an environment can be made without Debian's -venv package
+        missing = [name for name in missing if not name.endswith("-venv")]
+    if missing:
+        names = " ".join(missing)
+        give_up(
+            f"{names} missing, and no right to install it here: run "
+            f"'apt-get install {names}' as root (or what your system has for it) first."
+        )
+    absent = apt_install(LIBRARIES[args.command], may_ask=not args.ci)
+    if absent and shutil.which("dpkg"):
+        say(f"note: without {' '.join(absent)}; CMake fetches the sources with git.")
+    return python
+
+
+def make_venv(python: Interpreter) -> Path:
+    """The environment that has the tools, made anew when they or the Python changed."""
+    home = ROOT / "build" / f"venv-{python.name}"
+    program = home / "bin" / "python"
+    stamp = home / "made-for.txt"
+    made_for = "\n".join([python.identity, *TOOLS, *WHEELS_ONLY])
+    if stamp.is_file() and stamp.read_text() == made_for and capture([program, "-V"]):
+        return program
+    shutil.rmtree(home, ignore_errors=True)
+    make = [python.path, "-m", "venv", *([] if python.ensurepip else ["--without-pip"])]
+    call([*make, home], f"{python.path} could not make the environment {home}.")
+    # Without ensurepip (Debian's -venv package), the pip outside installs into it.
+    pip = [program] if python.ensurepip else [python.path]
+    pip += ["-m", "pip"] + ([] if python.ensurepip else ["--python", program])
+    pip += ["--disable-pip-version-check", "install", "-q", "--prefer-binary"]
+    call([*pip, *TOOLS], "pip could not install the build tools (see above).")
+    for name in WHEELS_ONLY:
+        if call([*pip, "--only-binary", ":all:", name]) != 0:
+            say(f"note: no {name} for Python {python.version}; its tests are skipped.")
+    stamp.write_text(made_for)
+    return program
+
+
+def jobs() -> int:
+    """As many compilers at once as there are cores, and 2 GiB of memory for each."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return max(1, min(len(os.sched_getaffinity(0)), memory // 2**31))
+
+
+def environment(program: Path, folder: Path, preset: str) -> dict[str, str]:
+    """What runs see: the tools first on PATH, the built package importable."""
+    env = dict(os.environ, PYTHONPATH=str(folder / "python"))
+    env["PATH"] = f"{program.parent}{os.pathsep}{env.get('PATH', os.defpath)}"
+    env.pop("PYTHONHOME", None)
+    if preset == "asan":
+        env.setdefault("CXX", "g++")
+    return env
+
+
+def sanitized(env: dict[str, str]) -> dict[str, str]:
+    """`env` for an interpreter that was not built with the sanitizers itself."""
+    # libstdc++ too: ASan looks __cxa_throw up once, before the extension brings it.
+    names = ("libasan.so", "libstdc++.so")
+    libraries = [capture(["g++", f"-print-file-name={name}"]) for name in names]
+    return dict(
+        env,
+        LD_PRELOAD=" ".join(os.path.realpath(library) for library in libraries),
+        ASAN_OPTIONS="detect_leaks=0",  # CPython leaves memory behind at exit
+        UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1",
+        PYTHONMALLOC="malloc",  # pymalloc's arenas would hide what is freed
+    )
+
+
+def build(args: argparse.Namespace, python: Interpreter) -> tuple[Path, Path, dict]:
+    """Configures and builds; the environment's Python, the build folder, how to run."""
+    program = make_venv(python)
+    folder = ROOT / "build" / f"{args.preset}-{python.name}"
+    env = environment(program, folder, args.preset)
+    # CMake keeps the headers and libraries it found: never those of another Python.
+    stamp = folder / "made-for.txt"
+    kept = stamp.is_file() and stamp.read_text() == python.identity
+    settings = {
+        "Python_EXECUTABLE": program,
+        "pybind11_DIR": capture([program, "-m", "pybind11", "--cmakedir"]),
+        "GUARDTREE_BUILD_PYTHON": "ON",
+        "GUARDTREE_BUILD_TESTS": "ON" if args.command == "test" else "OFF",
+        "GUARDTREE_BUILD_BENCH": "ON" if args.command in ("test", "bench") else "OFF",
+        "GUARDTREE_WERROR": "ON" if args.ci else "OFF",
+    }
+    configure = ["cmake", "--preset", args.preset, "-B", folder]
+    configure += [] if kept else ["--fresh"]
+    configure += [f"-D{name}={value}" for name, value in settings.items()]
+    call(configure, "configuring failed (see above).", env=env)
+    stamp.write_text(python.identity)
+    call(["cmake", "--build", folder, "-j", jobs()], "the build failed.", env=env)
+    return program, folder, sanitized(env) if args.preset == "asan" else env
+
+
+# The line a test runner ends with: ctest's, or pytest's with or without its "=====".
+CLOSING = re.compile(r"\d+% tests passed|No tests|=*\s*(no tests|\d+ \w+).* in [\d.]+s")
+
+
+def shown(argv: list, env: dict[str, str]) -> tuple[int, str]:
+    """Runs a test runner, its output passing through; exit status and closing line."""
+    argv = [str(word) for word in argv]
+    print("+", shlex.join(argv), flush=True)
+    closing, skipped = "no closing line", 0
+    child = subprocess.Popen(
+        argv,
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    for line in child.stdout or ():
+        print(line, end="", flush=True)
+        skipped += "***Skipped" in line
+        closing = line.strip("= \n") if CLOSING.match(line) else closing
+    return child.wait(), closing + (f", {skipped} skipped" if skipped else "")
+
+
+def test(program: Path, folder: Path, env: dict[str, str], rest: list[str]) -> int:
+    ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
+    first, ctest_says = shown([*ctest, "-j", jobs()], env)
+    # Only Python's output is captured: the last words of a process that aborts are not.
+    pytest = [program, "-m", "pytest", "--capture=sys", "tests", *rest]
+    second, pytest_says = shown(pytest, env)
+    print(f"\nctest: {ctest_says}\npytest: {pytest_says}", flush=True)
+    return 1 if first or second else 0
+
+
+def main() -> int:
+    summary = __doc__.split("\n")[0]
+    parser = argparse.ArgumentParser(description=summary, allow_abbrev=False)
+    parser.add_argument("command", choices=("demo", "test", "bench", "build"))
+    parser.add_argument("--python", default=sys.executable, help="Python to build for")
+    parser.add_argument("--preset", choices=PRESETS, help="one of CMakePresets.json")
+    parser.add_argument("--ci", action="store_true", help="warnings fail, never ask")
+    args, rest = parser.parse_known_args()
+    preset = "release" if args.command in ("demo", "bench") else "dev"
+    args.preset = args.preset or preset
+    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
+        give_up("guardtree runs on Linux x86-64 only.")
+    python = prepare_machine(args, chosen_interpreter(args.python))
+    program, folder, env = build(args, python)
+    if args.command == "build":
+        say(f"built; PYTHONPATH={folder / 'python'} makes it importable.")
+        return 0
+    if args.command == "test":
+        return test(program, folder, env, rest)
+    return call([program, "-m", "guardtree", args.command, *rest], env=env)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

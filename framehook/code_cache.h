@@ -1,0 +1,70 @@
+// What the hook knows of one code object: its entries, its state, its counters.
+// SPDX-License-Identifier: MIT
+//
+// Kept in the code object's co_extra, which the garbage collector cannot see: whatever an
+// entry holds strongly lives as long as the code object or until reset(). So that a guard
+// on a function does not keep that function's own code alive, identity operands are weak
+// (guards/operand.h), and a GuardManager holds what it was made for weakly.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+
+#include "../guards/table.h"
+
+namespace guardtree {
+
+struct CodeCounters {
+    uint64_t lookups = 0;      ///< frames whose entries were tried
+    uint64_t hits = 0;
+    uint64_t misses = 0;       ///< lookups without a hit, and frames without entries
+    uint64_t substituted = 0;  ///< hits that ran in the frame CPython had made
+    uint64_t called = 0;       ///< hits that ran as a function call (the fall-back)
+    uint64_t compiled = 0;     ///< entries that callbacks made
+    uint64_t dicts_built = 0;  ///< f_locals dicts made for guards and callbacks
+};
+
+class CodeCache {
+public:
+    CodeCache() = default;
+    CodeCache(const CodeCache&) = delete;
+    CodeCache& operator=(const CodeCache&) = delete;
+
+    /// The cache of `code`, or null when it has none. One load.
+    static CodeCache* find(PyCodeObject* code) noexcept;
+
+    /// The cache of `code`, made when it has none. Null with an exception set.
+    static CodeCache* of(PyCodeObject* code) noexcept;
+
+    /// Asks CPython for the place in co_extra. False with an exception set.
+    static bool set_up() noexcept;
+
+    const Shared<Table>& table() const noexcept { return table_; }
+
+    void add(Shared<Entry> entry);
+
+    void drop_dead_entries();
+
+    /// Forgets all: entries, state, counters, frame_state. Safe while entries run and
+    /// while guards of this very code run.
+    void reset() noexcept;
+
+    /// The dict given to callbacks as frame_state; borrowed, null with an exception set.
+    PyObject* frame_state() noexcept;
+
+    CodeCounters counters;
+    bool skipped = false;        ///< the callback said None, or skip_code did
+    bool limit_reached = false;  ///< a miss was not compiled because of the entry limit
+
+private:
+    Shared<Table> table_ = make_shared_counted<Table>();
+    Owned<> frame_state_;
+};
+
+/// Entries a code object may have; at the limit callbacks are no longer asked for it,
+/// look-ups go on, misses run plain. Process-wide.
+inline constexpr size_t default_entry_limit = 64;
+size_t entry_limit() noexcept;
+size_t set_entry_limit(size_t limit) noexcept;
+
+}  // namespace guardtree

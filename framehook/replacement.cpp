@@ -1,0 +1,179 @@
+// Replacement code: what fits, in place, and as a call.
+// SPDX-License-Identifier: MIT
+#include "../framelocals/cpython/cpython.h"
+
+#include "replacement.h"
+
+#include "../framelocals/exception.h"
+#include "../framelocals/view.h"
+#include "../guards/operand.h"
+#include "thread_state.h"
+
+namespace guardtree {
+namespace {
+
+bool always_call = false;
+
+constexpr int generator_flags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+constexpr int compared_flags = generator_flags | CO_VARARGS | CO_VARKEYWORDS |
+                               CO_OPTIMIZED | CO_NEWLOCALS;
+
+int argument_slots(PyCodeObject* code) noexcept {
+    return code->co_argcount + code->co_kwonlyargcount +
+           ((code->co_flags & CO_VARARGS) != 0) +
+           ((code->co_flags & CO_VARKEYWORDS) != 0);
+}
+
+std::string names_text(PyCodeObject* code, int from, int to) {
+    auto names = Owned<>::steal(PyTuple_GetSlice(code->co_localsplusnames, from, to));
+    return short_repr(names.get());
+}
+
+std::string flags_text(PyCodeObject* code) {
+    std::string text;
+    if (code->co_flags & CO_GENERATOR) text = "a generator";
+    else if (code->co_flags & CO_COROUTINE) text = "a coroutine";
+    else if (code->co_flags & CO_ASYNC_GENERATOR) text = "an asynchronous generator";
+    else if (code->co_flags & CO_OPTIMIZED) text = "a function";
+    else text = "a module or class body";
+    if (code->co_flags & CO_VARARGS) text += " with *args";
+    if (code->co_flags & CO_VARKEYWORDS) text += " with **kwargs";
+    return text;
+}
+
+std::string counts_text(PyCodeObject* code) {
+    return std::to_string(code->co_posonlyargcount) + " positional-only, " +
+           std::to_string(code->co_argcount - code->co_posonlyargcount) +
+           " positional, " + std::to_string(code->co_kwonlyargcount) + " keyword-only";
+}
+
+std::string differs(const char* what, const std::string& expected,
+                    const std::string& found) {
+    return std::string(what) + " differ: expected " + expected + ", found " + found;
+}
+
+/// The arguments of the frame as a call: positional and `*args` in `positional`, the rest
+/// in `keywords` (null when there are none).
+bool collect(const View& view, PyCodeObject* code, Owned<>& positional,
+             Owned<>& keywords) noexcept {
+    int slot = 0;
+    const int named = code->co_argcount + code->co_kwonlyargcount;
+    PyObject* rest = nullptr;
+    if (code->co_flags & CO_VARARGS) rest = view.local(named).get();
+    const Py_ssize_t rest_size = rest ? PyTuple_GET_SIZE(rest) : 0;
+    positional = Owned<>::steal(PyTuple_New(code->co_argcount + rest_size));
+    if (!positional) return false;
+    for (; slot < code->co_argcount; ++slot) {
+        PyTuple_SET_ITEM(positional.get(), slot,
+                         Owned<>::share(view.local(slot).get()).release());
+    }
+    for (Py_ssize_t i = 0; i < rest_size; ++i) {
+        PyTuple_SET_ITEM(positional.get(), code->co_argcount + i,
+                         Owned<>::share(PyTuple_GET_ITEM(rest, i)).release());
+    }
+    const int mapping_slot = named + (rest != nullptr);
+    if (code->co_flags & CO_VARKEYWORDS) {
+        keywords = Owned<>::steal(PyDict_Copy(view.local(mapping_slot).get()));
+    } else if (code->co_kwonlyargcount) {
+        keywords = Owned<>::steal(PyDict_New());
+    } else {
+        return true;
+    }
+    for (; keywords && slot < named; ++slot) {
+        PyObject* name = PyTuple_GET_ITEM(code->co_localsplusnames, slot);
+        if (PyDict_SetItem(keywords.get(), name, view.local(slot).get()) < 0) return false;
+    }
+    return static_cast<bool>(keywords);
+}
+
+Owned<> function_of(const View& view, PyCodeObject* code) noexcept {
+    auto function = Owned<>::steal(
+        PyFunction_New(reinterpret_cast<PyObject*>(code), view.globals().get()));
+    if (function && code->co_nfreevars && view.closure()) {
+        if (PyFunction_SetClosure(function.get(), view.closure().get()) < 0) return {};
+    }
+    return function;
+}
+
+/// Class bodies, modules and exec() run in a namespace, which only this entry takes.
+Owned<> run_body(const View& view, PyCodeObject* code) noexcept {
+    const Owned<> locals = Owned<>::share(view.f_locals().get());
+    return Owned<>::steal(PyEval_EvalCodeEx(
+        reinterpret_cast<PyObject*>(code), view.globals().get(), locals.get(), nullptr, 0,
+        nullptr, 0, nullptr, 0, nullptr,
+        code->co_nfreevars ? view.closure().get() : nullptr));
+}
+
+Owned<> call(const View& view, PyCodeObject* original, PyCodeObject* replacement) noexcept {
+    Owned<> positional;
+    Owned<> keywords;
+    const bool is_function = (original->co_flags & CO_OPTIMIZED) != 0;
+    Owned<> function;
+    if (is_function) {
+        function = function_of(view, replacement);
+        if (!function || !collect(view, original, positional, keywords)) return {};
+    }
+    // The frame that this makes is the replacement itself: the hook lets it pass.
+    hook_thread.passing = replacement;
+    hook_thread.active = Mode::passing;
+    Owned<> result = is_function ? Owned<>::steal(PyObject_Call(
+                                       function.get(), positional.get(), keywords.get()))
+                                 : run_body(view, replacement);
+    if (hook_thread.active == Mode::passing) {
+        hook_thread.active = hook_thread.busy ? Mode::off : hook_thread.mode;
+    }
+    return result;
+}
+
+}  // namespace
+
+std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacement) {
+    if ((original->co_flags ^ replacement->co_flags) & compared_flags) {
+        return differs("the kinds of code", flags_text(original), flags_text(replacement));
+    }
+    if (original->co_argcount != replacement->co_argcount ||
+        original->co_posonlyargcount != replacement->co_posonlyargcount ||
+        original->co_kwonlyargcount != replacement->co_kwonlyargcount) {
+        return differs("the arguments", counts_text(original), counts_text(replacement));
+    }
+    const std::string names = names_text(original, 0, argument_slots(original));
+    const std::string new_names = names_text(replacement, 0, argument_slots(replacement));
+    if (names != new_names) return differs("the argument names", names, new_names);
+    const std::string frees =
+        names_text(original, first_free_slot(original), original->co_nlocalsplus);
+    const std::string new_frees =
+        names_text(replacement, first_free_slot(replacement), replacement->co_nlocalsplus);
+    if (replacement->co_nfreevars && frees != new_frees) {
+        return differs("the free variables", frees, new_frees);
+    }
+    return {};
+}
+
+bool substitute_in_place(PyThreadState* thread, _PyInterpreterFrame* frame,
+                         PyCodeObject* original, PyCodeObject* replacement) noexcept {
+    if (always_call) [[unlikely]] return false;
+    // RETURN_GENERATOR sizes the generator by the function's code, not by the frame's.
+    if ((original->co_flags & generator_flags) &&
+        CPython::frame_words(replacement) > CPython::frame_words(original)) {
+        return false;
+    }
+    if (!CPython::can_substitute(thread, frame, original, replacement)) return false;
+    CPython::substitute(thread, frame, original, replacement);
+    return true;
+}
+
+PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
+                           PyCodeObject* original, PyCodeObject* replacement) noexcept {
+    Owned<> result;
+    {
+        const Owned<PyCodeObject> kept = Owned<PyCodeObject>::share(replacement);
+        const FrameView view(frame);
+        result = call(view, original, replacement);
+    }
+    CPython::clear_and_pop(thread, frame);
+    return result.release();
+}
+
+void force_called(bool on) noexcept { always_call = on; }
+
+}  // namespace guardtree

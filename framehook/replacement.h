@@ -1,0 +1,33 @@
+// Running an entry's code in place of a frame's own, and which code can be run so.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include <string>
+
+#include "../framelocals/ref.h"
+
+struct _PyInterpreterFrame;
+
+namespace guardtree {
+
+/// Empty when `replacement` can run in frames of `original`, else what differs: argument
+/// counts, kinds and names, free variables, generator kind. Other locals, cells and the
+/// stack may differ.
+std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacement);
+
+/// True when the frame was made a frame of `replacement` where it lies; false when it does
+/// not fit and must be called. Nothing is allocated.
+bool substitute_in_place(PyThreadState* thread, _PyInterpreterFrame* frame,
+                         PyCodeObject* original, PyCodeObject* replacement) noexcept;
+
+/// The fall-back: calls `replacement` as a function with the frame's arguments, clears the
+/// frame, and returns the call's result (null with an exception set). One function call
+/// for profilers and tracers, as in place. About 100 ns.
+PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
+                           PyCodeObject* original, PyCodeObject* replacement) noexcept;
+
+/// Tests run every replacement as a call with this.
+void force_called(bool on) noexcept;
+
+}  // namespace guardtree

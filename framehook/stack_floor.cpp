@@ -1,0 +1,25 @@
+// Reading the bounds of the calling thread's stack.
+// SPDX-License-Identifier: MIT
+#include "stack_floor.h"
+
+#include <pthread.h>
+
+#include <cstddef>
+
+namespace guardtree {
+
+const char* find_stack_floor() noexcept {
+    constexpr size_t margin = size_t{256} * 1024;
+    void* low = nullptr;
+    size_t size = 0;
+    pthread_attr_t attributes;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &low, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    // Unknown bounds: an address that no frame is under.
+    if (!low || size < 2 * margin) return reinterpret_cast<const char*>(1);
+    return static_cast<const char*>(low) + margin;
+}
+
+}  // namespace guardtree

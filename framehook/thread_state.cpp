@@ -1,0 +1,140 @@
+// Threads' callbacks: who has one, and when the evaluator is installed.
+// SPDX-License-Identifier: MIT
+//
+// A thread's callback is owned by a record in the dict of its thread state, so it goes when
+// the thread goes, wherever that happens (its end, fork, interpreter exit). The count of
+// threads is kept by state, not by calls: None -> callable and False -> None each change
+// it, callable -> False does not.
+#include "../framelocals/cpython/cpython.h"
+
+#include "thread_state.h"
+
+#include "hook.h"
+
+namespace guardtree {
+
+thread_local constinit HookThread hook_thread;
+
+namespace {
+
+constexpr const char* record_name = "guardtree.thread";
+
+int threads_with_callback = 0;
+bool is_shut_down = false;
+
+struct ThreadRecord {
+    Owned<> callback = Owned<>::share(Py_None);
+    HookThread* hot = &hook_thread;
+    unsigned long thread = PyThread_get_thread_ident();
+};
+
+Mode mode_of(PyObject* callback) noexcept {
+    if (callback == Py_None) return Mode::off;
+    return callback == Py_False ? Mode::lookup_only : Mode::compile;
+}
+
+void install() noexcept {
+    PyInterpreterState* interpreter = PyInterpreterState_Main();
+    const _PyFrameEvalFunction present =
+        _PyInterpreterState_GetEvalFrameFunc(interpreter);
+    if (present == evaluate_frame || is_shut_down) return;
+    set_previous_evaluator(present == _PyEval_EvalFrameDefault ? nullptr : present);
+    _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_frame);
+}
+
+/// Another evaluator may have been put above ours and may call us: then we stay.
+void uninstall() noexcept {
+    PyInterpreterState* interpreter = PyInterpreterState_Main();
+    if (_PyInterpreterState_GetEvalFrameFunc(interpreter) != evaluate_frame) return;
+    const _PyFrameEvalFunction previous = previous_evaluator();
+    _PyInterpreterState_SetEvalFrameFunc(interpreter,
+                                         previous ? previous : _PyEval_EvalFrameDefault);
+}
+
+void count(Mode before, Mode after) noexcept {
+    const int change = (after != Mode::off) - (before != Mode::off);
+    threads_with_callback += change;
+    if (change > 0 && threads_with_callback == 1) install();
+    if (change < 0 && threads_with_callback == 0) uninstall();
+}
+
+void end_record(PyObject* capsule) {
+    auto* record =
+        static_cast<ThreadRecord*>(PyCapsule_GetPointer(capsule, record_name));
+    // The thread's own storage is there only as long as the thread runs.
+    if (record->thread == PyThread_get_thread_ident()) {
+        const char* floor = record->hot->stack_floor;
+        *record->hot = HookThread();
+        record->hot->stack_floor = floor;
+    }
+    count(mode_of(record->callback.get()), Mode::off);
+    delete record;
+}
+
+/// This thread's record, made at the first request. Null with an exception set.
+ThreadRecord* thread_record() noexcept {
+    PyObject* dict = PyThreadState_GetDict();
+    if (!dict) {
+        PyErr_SetString(PyExc_RuntimeError, "this thread has no thread state dict");
+        return nullptr;
+    }
+    PyObject* found = PyDict_GetItemString(dict, record_name);
+    if (found) {
+        return static_cast<ThreadRecord*>(PyCapsule_GetPointer(found, record_name));
+    }
+    auto* record = new (std::nothrow) ThreadRecord();
+    if (!record) {
+        PyErr_NoMemory();
+        return nullptr;
+    }
+    const auto capsule = Owned<>::steal(PyCapsule_New(record, record_name, end_record));
+    if (!capsule) {
+        delete record;
+        return nullptr;
+    }
+    if (PyDict_SetItemString(dict, record_name, capsule.get()) < 0) return nullptr;
+    return record;
+}
+
+}  // namespace
+
+Owned<> set_callback(PyObject* callback) noexcept {
+    if (callback != Py_None && callback != Py_False && !PyCallable_Check(callback)) {
+        PyErr_Format(PyExc_TypeError,
+                     "expected None (off), False (run what is cached) or a callable "
+                     "(frame, cache_entry, frame_state), found %R (%s)",
+                     callback, Py_TYPE(callback)->tp_name);
+        return {};
+    }
+    ThreadRecord* record = thread_record();
+    if (!record) return {};
+    Owned<> prior = std::move(record->callback);
+    record->callback = Owned<>::share(callback);
+    HookThread& hot = hook_thread;
+    hot.callback = callback;
+    const Mode before = hot.mode;
+    hot.mode = mode_of(callback);
+    if (hot.busy == 0) hot.active = hot.mode;
+    count(before, hot.mode);
+    return prior;
+}
+
+Owned<> current_callback() noexcept {
+    return Owned<>::share(hook_thread.callback ? hook_thread.callback : Py_None);
+}
+
+bool is_hook_installed() noexcept {
+    return _PyInterpreterState_GetEvalFrameFunc(PyInterpreterState_Main()) ==
+           evaluate_frame;
+}
+
+int hooked_threads() noexcept { return threads_with_callback; }
+
+void shut_down() noexcept {
+    is_shut_down = true;
+    hook_thread.active = Mode::off;
+    hook_thread.mode = Mode::off;
+    uninstall();
+}
+
+}  // namespace guardtree

@@ -1,0 +1,69 @@
+// The callback of each thread, and the evaluator that is installed while one has any.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+
+#include "../framelocals/ref.h"
+
+namespace guardtree {
+
+/// What the hook does for frames of a thread.
+enum class Mode : uint8_t {
+    off,          ///< callback None: plain runs, nothing is looked up
+    lookup_only,  ///< callback False: hits run, misses run plain
+    compile,      ///< a callable: asked on a miss
+    passing,      ///< the next frame is a replacement called as a function: leave it alone
+};
+
+/// What the hook reads of its thread: plain data in static thread-local storage.
+struct HookThread {
+    Mode active = Mode::off;  ///< what holds for the next frame: off while busy
+    Mode mode = Mode::off;    ///< what the callback says
+    int busy = 0;             ///< depth of guards and callbacks that are running
+    PyObject* callback = nullptr;    ///< borrowed from the thread's record
+    PyCodeObject* passing = nullptr; ///< with Mode::passing: the code to leave alone
+    const char* stack_floor = nullptr;  ///< frames below it raise RecursionError (3.11)
+};
+
+/// initial-exec costs one load instead of a call; 48 bytes fit the space that the loader
+/// keeps for modules that are loaded late.
+extern thread_local constinit HookThread hook_thread
+    [[gnu::tls_model("initial-exec")]];
+
+/// Off while guards and callbacks run: frames they enter run plain. set_callback inside
+/// takes effect at the end of the outermost pause.
+class HookPause {
+public:
+    HookPause() noexcept {
+        ++hook_thread.busy;
+        hook_thread.active = Mode::off;
+    }
+
+    ~HookPause() {
+        if (--hook_thread.busy == 0) hook_thread.active = hook_thread.mode;
+    }
+
+    HookPause(const HookPause&) = delete;
+    HookPause& operator=(const HookPause&) = delete;
+};
+
+/// Makes `callback` (None, False or a callable) this thread's, installs or removes the
+/// evaluator as the number of threads with a callback demands, and returns the prior
+/// callback. Null with an exception set (TypeError for anything else). Needs the GIL.
+Owned<> set_callback(PyObject* callback) noexcept;
+
+/// This thread's callback: None, False or a callable.
+Owned<> current_callback() noexcept;
+
+/// True while our evaluator is the interpreter's.
+bool is_hook_installed() noexcept;
+
+/// Number of threads whose callback is not None.
+int hooked_threads() noexcept;
+
+/// Takes the evaluator out for good: at interpreter exit.
+void shut_down() noexcept;
+
+}  // namespace guardtree

@@ -1,0 +1,131 @@
+// Views over a mapping and over a call's arguments.
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include <algorithm>
+
+#include "view.h"
+
+namespace guardtree {
+namespace {
+
+SlotWord word(PyObject* value) noexcept { return reinterpret_cast<SlotWord>(value); }
+
+int named_arguments(PyCodeObject* code) noexcept {
+    return code->co_argcount + code->co_kwonlyargcount;
+}
+
+}  // namespace
+
+MappingView::MappingView(const Scope& scope, std::span<SlotWord> storage) noexcept
+    : storage_(storage) {
+    std::ranges::fill(storage_, SlotWord{0});
+    slots_ = storage_.data();
+    code_ = scope.code;
+    globals_ = scope.globals;
+    builtins_ = scope.builtins;
+    closure_ = scope.closure;
+}
+
+MappingView::~MappingView() {
+    for (SlotWord value : storage_) Owned<>::steal(slot_object(value)).reset();
+}
+
+bool MappingView::fill(PyObject* mapping,
+                       std::span<const SlotName> wanted) noexcept {
+    namespace_ = mapping;
+    for (const SlotName& entry : wanted) {
+        SlotWord& slot = storage_[static_cast<size_t>(entry.slot)];
+        if (slot) continue;
+        if (PyDict_CheckExact(mapping)) {
+            PyObject* found = PyDict_GetItemWithError(mapping, entry.name);
+            if (!found && PyErr_Occurred()) return false;
+            slot = word(Owned<>::share(found).release());
+        } else {
+            slot = word(PyObject_GetItem(mapping, entry.name));
+            if (!slot) {
+                if (!PyErr_ExceptionMatches(PyExc_KeyError)) return false;
+                PyErr_Clear();
+            }
+        }
+        // The mapping speaks for free variables too; only what it lacks comes from cells.
+        if (slot && entry.slot >= first_free_slot(code_)) closure_ = nullptr;
+    }
+    return true;
+}
+
+ArgumentsView::ArgumentsView(PyFunctionObject* function,
+                             std::span<SlotWord> storage) noexcept
+    : storage_(storage) {
+    function_ = as_object(function);
+    std::ranges::fill(storage_, SlotWord{0});
+    slots_ = storage_.data();
+    code_ = reinterpret_cast<PyCodeObject*>(function->func_code);
+    globals_ = function->func_globals;
+    builtins_ = function->func_builtins;
+    closure_ = function->func_closure;
+}
+
+bool ArgumentsView::bind(PyObject* const* arguments, size_t count,
+                         PyObject* keywords) noexcept {
+    const auto given = static_cast<size_t>(PyVectorcall_NARGS(count));
+    const auto taken = std::min(given, static_cast<size_t>(code_->co_argcount));
+    std::transform(arguments, arguments + taken, storage_.begin(), word);
+    auto next = static_cast<size_t>(named_arguments(code_));
+    if (code_->co_flags & CO_VARARGS) {
+        rest_ = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(given - taken)));
+        if (!rest_) return false;
+        for (size_t i = taken; i < given; ++i) {
+            PyTuple_SET_ITEM(rest_.get(), static_cast<Py_ssize_t>(i - taken),
+                             Owned<>::share(arguments[i]).release());
+        }
+        storage_[next++] = word(rest_.get());
+    } else if (given > taken) {
+        return false;
+    }
+    if (code_->co_flags & CO_VARKEYWORDS) {
+        keywords_ = Owned<>::steal(PyDict_New());
+        if (!keywords_) return false;
+        storage_[next] = word(keywords_.get());
+    }
+    if (keywords && !bind_keywords(arguments + given, keywords)) return false;
+    return bind_defaults();
+}
+
+bool ArgumentsView::bind_keywords(PyObject* const* values, PyObject* names) noexcept {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+        PyObject* name = PyTuple_GET_ITEM(names, i);
+        const int slot = find_slot(code_, name);
+        if (slot >= code_->co_posonlyargcount && slot < named_arguments(code_)) {
+            SlotWord& place = storage_[static_cast<size_t>(slot)];
+            if (place) return false;  // given twice
+            place = word(values[i]);
+        } else if (!keywords_ || PyDict_SetItem(keywords_.get(), name, values[i]) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ArgumentsView::bind_defaults() noexcept {
+    PyObject* defaults = callee()->func_defaults;
+    const auto have = defaults ? static_cast<int>(PyTuple_GET_SIZE(defaults)) : 0;
+    const int positional = code_->co_argcount;
+    for (int i = 0; i < named_arguments(code_); ++i) {
+        SlotWord& place = storage_[static_cast<size_t>(i)];
+        if (place) continue;
+        PyObject* value = nullptr;
+        if (i < positional) {
+            const int index = i - (positional - have);
+            if (index >= 0) value = PyTuple_GET_ITEM(defaults, index);
+        } else if (PyObject* named = callee()->func_kwdefaults) {
+            PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, i);
+            value = PyDict_GetItemWithError(named, name);
+        }
+        if (!value) return false;
+        place = word(value);
+    }
+    return true;
+}
+
+}  // namespace guardtree

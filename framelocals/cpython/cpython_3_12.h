@@ -1,0 +1,167 @@
+// CPython 3.12: its frame layout and private entry points. The evaluator clears what it runs.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+#if PY_VERSION_HEX >= 0x030C0000 && PY_VERSION_HEX < 0x030D0000
+#undef _PyGC_FINALIZED  // defined twice by 3.12's own headers
+#include <internal/pycore_code.h>
+#include <internal/pycore_frame.h>
+#include <internal/pycore_pystate.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace guardtree {
+
+struct CPython312 {
+    using Frame = _PyInterpreterFrame;
+
+    static constexpr const char* series = "3.12";
+
+    /// Bits of `co_localspluskinds` (Include/internal/pycore_code.h).
+    static constexpr unsigned char kind_hidden = CO_FAST_HIDDEN;
+    static constexpr unsigned char kind_local = CO_FAST_LOCAL;
+    static constexpr unsigned char kind_cell = CO_FAST_CELL;
+    static constexpr unsigned char kind_free = CO_FAST_FREE;
+
+    /// The evaluator itself raises RecursionError before the C stack ends.
+    static constexpr bool checks_c_stack = true;
+    /// A specialised constructor call runs `__init__` without asking the hook.
+    static constexpr bool init_may_escape_hook = false;
+
+    static PyCodeObject* code(const Frame* frame) noexcept { return frame->f_code; }
+
+    static PyObject* function(const Frame* frame) noexcept { return frame->f_funcobj; }
+
+    static PyObject* globals(const Frame* frame) noexcept { return frame->f_globals; }
+
+    static PyObject* builtins(const Frame* frame) noexcept { return frame->f_builtins; }
+
+    /// The mapping that class bodies, modules and exec() run in; null for functions.
+    static PyObject* namespace_of(const Frame* frame) noexcept { return frame->f_locals; }
+
+    static const uintptr_t* slots(const Frame* frame) noexcept {
+        return reinterpret_cast<const uintptr_t*>(frame->localsplus);
+    }
+
+    static bool at_start(const Frame* frame, PyCodeObject* code) noexcept {
+        return frame->prev_instr == _PyCode_CODE(code) - 1;
+    }
+
+    /// Words that a frame of `code` takes on the thread's data stack.
+    static Py_ssize_t frame_words(PyCodeObject* code) noexcept { return code->co_framesize; }
+
+    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it is
+    /// the thread's own, nobody made a frame object of it, it is the top of the data stack,
+    /// and the chunk has room.
+    static bool can_substitute(PyThreadState* thread, const Frame* frame,
+                               PyCodeObject* from, PyCodeObject* to) noexcept {
+        PyObject* const* base = reinterpret_cast<PyObject* const*>(frame);
+        return frame->owner == FRAME_OWNED_BY_THREAD && frame->frame_obj == nullptr &&
+               base + frame_words(from) == thread->datastack_top &&
+               base + frame_words(to) < thread->datastack_limit;
+    }
+
+    /// Makes `frame` a frame of `to` before its first instruction. Arguments stay where they
+    /// are; the slots after them become unbound, as CPython's own frame set-up leaves them.
+    /// May free `from` when the frame held its last reference.
+    static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
+                           PyCodeObject* to) noexcept {
+        const int arguments = from->co_argcount + from->co_kwonlyargcount +
+                              ((from->co_flags & CO_VARARGS) != 0) +
+                              ((from->co_flags & CO_VARKEYWORDS) != 0);
+        thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
+        for (int i = arguments; i < to->co_nlocalsplus; ++i) {
+            frame->localsplus[i] = nullptr;
+        }
+        frame->stacktop = to->co_nlocalsplus;
+        PyCodeObject* before = frame->f_code;
+        frame->f_code = reinterpret_cast<PyCodeObject*>(Py_NewRef(to));
+        frame->prev_instr = _PyCode_CODE(to) - 1;
+        Py_DECREF(before);
+    }
+
+    /// For a hook that returns without running the frame: drops what the frame holds and
+    /// takes it off the data stack. 3.12 does not export its own (_PyEvalFrameClearAndPop).
+    /// A pending exception stays pending.
+    static void clear_and_pop(PyThreadState* thread, Frame* frame) noexcept {
+        PyObject* pending = PyErr_GetRaisedException();
+        PyCodeObject* code = frame->f_code;
+        const int count = code->co_nlocalsplus;
+        frame->stacktop = 0;
+        for (int i = 0; i < count; ++i) Py_XDECREF(frame->localsplus[i]);
+        Py_XDECREF(frame->f_locals);
+        Py_DECREF(frame->f_funcobj);
+        Py_DECREF(code);
+        pop(thread, frame);
+        PyErr_SetRaisedException(pending);
+    }
+
+    /// _PyThreadState_PopFrame, Python/pystate.c: the first frame of a chunk frees it.
+    static void pop(PyThreadState* thread, Frame* frame) noexcept {
+        auto** base = reinterpret_cast<PyObject**>(frame);
+        _PyStackChunk* chunk = thread->datastack_chunk;
+        if (base != &chunk->data[0]) {
+            thread->datastack_top = base;
+            return;
+        }
+        _PyStackChunk* previous = chunk->previous;
+        thread->datastack_top = &previous->data[previous->top];
+        thread->datastack_chunk = previous;
+        thread->datastack_limit = reinterpret_cast<PyObject**>(
+            reinterpret_cast<char*>(previous) + previous->size);
+        PyObjectArenaAllocator arenas;
+        PyObject_GetArenaAllocator(&arenas);
+        arenas.free(arenas.ctx, chunk, chunk->size);
+    }
+
+    static bool is_tracing(PyThreadState* thread) noexcept {
+        return thread->tracing > 0;
+    }
+
+    /// Takes the pending exception; null when none is.
+    static PyObject* take_exception() noexcept { return PyErr_GetRaisedException(); }
+
+    /// Makes `exception` (its reference is taken over; may be null) the pending one.
+    static void raise_taken(PyObject* exception) noexcept {
+        PyErr_SetRaisedException(exception);
+    }
+
+    static Py_ssize_t request_code_extra_index(freefunc release) noexcept {
+        return PyUnstable_Eval_RequestCodeExtraIndex(release);
+    }
+
+    /// What set_code_extra stored, or null. One load of the code object's private array:
+    /// the public getter costs three times as much (bench `hook_hit`).
+    static void* code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
+        struct Extras {  // _PyCodeObjectExtra, Objects/codeobject.c
+            Py_ssize_t size;
+            void* values[1];
+        };
+        auto* extras = static_cast<const Extras*>(code->co_extra);
+        return extras && index < extras->size ? extras->values[index] : nullptr;
+    }
+
+    /// False with MemoryError set when there is no memory.
+    static bool set_code_extra(PyCodeObject* code, Py_ssize_t index, void* extra) noexcept {
+        return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index, extra) == 0;
+    }
+
+    /// Null when the headers this was built with describe the running CPython, else a
+    /// sentence. 3.12 publishes no offsets: fixed here at compile time, and probe.cpp reads
+    /// a live frame when the module loads.
+    static const char* layout_mismatch() noexcept {
+        static_assert(offsetof(Frame, localsplus) == 72);
+        static_assert(offsetof(Frame, f_code) == 0);
+        static_assert(offsetof(Frame, f_funcobj) == 16);
+        static_assert(offsetof(Frame, f_globals) == 24);
+        static_assert(offsetof(Frame, prev_instr) == 56);
+        static_assert(offsetof(Frame, owner) == 70);
+        return nullptr;
+    }
+};
+
+using CPython = CPython312;
+
+}  // namespace guardtree
+#endif

@@ -1,0 +1,139 @@
+// Borrowed<T>, Owned<T> and Shared<T>: ownership of objects said by the type.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace guardtree {
+
+template <class T>
+PyObject* as_object(T* pointer) noexcept {
+    return reinterpret_cast<PyObject*>(pointer);
+}
+
+/// A reference that somebody else keeps alive (a frame, a program, a container that no
+/// Python code can change meanwhile). May be null. Trivially copyable.
+template <class T = PyObject>
+class Borrowed {
+public:
+    constexpr Borrowed() noexcept = default;
+    constexpr Borrowed(T* pointer) noexcept : pointer_(pointer) {}  // NOLINT: implicit on purpose
+
+    constexpr T* get() const noexcept { return pointer_; }
+
+    constexpr explicit operator bool() const noexcept { return pointer_ != nullptr; }
+
+    friend constexpr bool operator==(Borrowed, Borrowed) noexcept = default;
+
+private:
+    T* pointer_ = nullptr;
+};
+
+/// A counted reference of ours. May be null. Needs the GIL to be copied or destroyed.
+template <class T = PyObject>
+class Owned {
+public:
+    constexpr Owned() noexcept = default;
+
+    /// Takes over a reference that the caller owns ("new reference"), or null.
+    static Owned steal(T* pointer) noexcept { return Owned(pointer); }
+
+    /// Makes a reference of our own to what somebody else owns, or null.
+    static Owned share(T* pointer) noexcept {
+        Py_XINCREF(as_object(pointer));
+        return Owned(pointer);
+    }
+
+    Owned(const Owned& other) noexcept : pointer_(other.pointer_) {
+        Py_XINCREF(as_object(pointer_));
+    }
+
+    Owned(Owned&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+
+    Owned& operator=(Owned other) noexcept {
+        std::swap(pointer_, other.pointer_);
+        return *this;
+    }
+
+    ~Owned() { Py_XDECREF(as_object(pointer_)); }
+
+    T* get() const noexcept { return pointer_; }
+
+    PyObject* object() const noexcept { return as_object(pointer_); }
+
+    explicit operator bool() const noexcept { return pointer_ != nullptr; }
+
+    /// Hands the reference to the caller; this becomes null.
+    [[nodiscard]] T* release() noexcept { return std::exchange(pointer_, nullptr); }
+
+    /// A further reference for the caller ("new reference").
+    [[nodiscard]] T* new_reference() const noexcept { return Owned(*this).release(); }
+
+    void reset() noexcept { Owned().swap(*this); }
+
+    void swap(Owned& other) noexcept { std::swap(pointer_, other.pointer_); }
+
+private:
+    explicit constexpr Owned(T* pointer) noexcept : pointer_(pointer) {}
+
+    T* pointer_ = nullptr;
+};
+
+/// Base of objects that several owners share through Shared<T>. The count needs the GIL.
+class Counted {
+public:
+    Counted() noexcept = default;
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+
+private:
+    template <class>
+    friend class Shared;
+    mutable uintptr_t count_ = 0;
+};
+
+/// Shared ownership of a Counted object: a pointer and an increment, no control block.
+template <class T>
+class Shared {
+public:
+    constexpr Shared() noexcept = default;
+
+    explicit Shared(T* pointer) noexcept : pointer_(pointer) {
+        if (pointer_) ++counted()->count_;
+    }
+
+    Shared(const Shared& other) noexcept : Shared(other.pointer_) {}
+
+    Shared(Shared&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+
+    Shared& operator=(Shared other) noexcept {
+        std::swap(pointer_, other.pointer_);
+        return *this;
+    }
+
+    ~Shared() {
+        static_assert(std::is_base_of_v<Counted, std::remove_const_t<T>>);
+        if (pointer_ && --counted()->count_ == 0) delete pointer_;
+    }
+
+    T* get() const noexcept { return pointer_; }
+    T* operator->() const noexcept { return pointer_; }
+    T& operator*() const noexcept { return *pointer_; }
+
+    explicit operator bool() const noexcept { return pointer_ != nullptr; }
+
+private:
+    const Counted* counted() const noexcept { return pointer_; }
+
+    T* pointer_ = nullptr;
+};
+
+template <class T, class... Arguments>
+Shared<T> make_shared_counted(Arguments&&... arguments) {
+    return Shared<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace guardtree

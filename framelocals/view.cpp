@@ -1,0 +1,82 @@
+// Views: making them from a frame, and the locals dict on demand.
+// SPDX-License-Identifier: MIT
+#include "cpython/cpython.h"
+
+#include "view.h"
+
+namespace guardtree {
+namespace {
+
+uint64_t dicts_built_count = 0;
+
+unsigned char slot_kind(PyCodeObject* code, int slot) noexcept {
+    return static_cast<unsigned char>(
+        PyBytes_AS_STRING(code->co_localspluskinds)[slot]);
+}
+
+}  // namespace
+
+uint64_t dicts_built() noexcept { return dicts_built_count; }
+
+int first_free_slot(PyCodeObject* code) noexcept {
+    return code->co_nlocalsplus - code->co_nfreevars;
+}
+
+bool is_hidden_slot(PyCodeObject* code, int slot) noexcept {
+    return (slot_kind(code, slot) & CPython::kind_hidden) != 0;
+}
+
+int find_slot(PyCodeObject* code, PyObject* name) noexcept {
+    PyObject* names = code->co_localsplusnames;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+        PyObject* candidate = PyTuple_GET_ITEM(names, i);
+        if (candidate == name || PyUnicode_Compare(candidate, name) == 0) {
+            if (!is_hidden_slot(code, static_cast<int>(i))) return static_cast<int>(i);
+        }
+    }
+    return -1;
+}
+
+Borrowed<> View::free_variable(int index) const noexcept {
+    if (!closure_) return slot_object(slots_[first_free_slot(code_) + index]);
+    if (index >= PyTuple_GET_SIZE(closure_)) return nullptr;
+    PyObject* cell = PyTuple_GET_ITEM(closure_, index);
+    return PyCell_Check(cell) ? PyCell_GET(cell) : nullptr;
+}
+
+Borrowed<> View::value(int slot) const noexcept {
+    const int first_free = first_free_slot(code_);
+    return slot >= first_free ? free_variable(slot - first_free) : local(slot);
+}
+
+Borrowed<> View::f_locals() const noexcept {
+    if (namespace_) return namespace_;
+    if (dict_) return dict_.get();
+    auto dict = Owned<>::steal(PyDict_New());
+    if (!dict) return nullptr;
+    const bool is_function = (code_->co_flags & CO_OPTIMIZED) != 0;
+    for (int slot = 0; slot < code_->co_nlocalsplus; ++slot) {
+        const unsigned char kind = slot_kind(code_, slot);
+        if ((kind & CPython::kind_hidden) != 0) continue;
+        if ((kind & CPython::kind_free) != 0 && !is_function) continue;
+        PyObject* found = value(slot).get();
+        PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, slot);
+        if (found && PyDict_SetItem(dict.get(), name, found) < 0) return nullptr;
+    }
+    dict_ = std::move(dict);
+    dicts_built_ = 1;
+    ++dicts_built_count;
+    return dict_.get();
+}
+
+FrameView::FrameView(const _PyInterpreterFrame* frame) noexcept {
+    slots_ = CPython::slots(frame);
+    code_ = CPython::code(frame);
+    globals_ = CPython::globals(frame);
+    builtins_ = CPython::builtins(frame);
+    namespace_ = CPython::namespace_of(frame);
+    function_ = CPython::function(frame);
+    closure_ = reinterpret_cast<PyFunctionObject*>(function_)->func_closure;
+}
+
+}  // namespace guardtree

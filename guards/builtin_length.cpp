@@ -1,0 +1,52 @@
+// Which C functions behind `len()` are CPython's own.
+// SPDX-License-Identifier: MIT
+#include "builtin_length.h"
+
+#include "../framelocals/ref.h"
+
+namespace guardtree {
+namespace {
+
+lenfunc length_slot(PyTypeObject* type) noexcept {
+    if (type->tp_as_sequence && type->tp_as_sequence->sq_length) {
+        return type->tp_as_sequence->sq_length;
+    }
+    return type->tp_as_mapping ? type->tp_as_mapping->mp_length : nullptr;
+}
+
+/// collections.deque is a static type of an extension module; its slot is read once.
+lenfunc deque_slot() noexcept {
+    static const lenfunc slot = []() -> lenfunc {
+        const auto module = Owned<>::steal(PyImport_ImportModule("_collections"));
+        const auto type = Owned<>::steal(
+            module ? PyObject_GetAttrString(module.get(), "deque") : nullptr);
+        PyErr_Clear();
+        if (!type || !PyType_Check(type.get())) return nullptr;
+        return length_slot(reinterpret_cast<PyTypeObject*>(type.get()));
+    }();
+    return slot;
+}
+
+bool is_builtin(lenfunc slot) noexcept {
+    PyTypeObject* const types[] = {&PyDict_Type,      &PySet_Type,   &PyFrozenSet_Type,
+                                   &PyUnicode_Type,   &PyBytes_Type, &PyByteArray_Type,
+                                   &PyRange_Type,     &PyList_Type,  &PyTuple_Type};
+    for (PyTypeObject* type : types) {
+        if (slot == length_slot(type)) return true;
+    }
+    return slot == deque_slot();
+}
+
+}  // namespace
+
+Py_ssize_t builtin_length(PyObject* value) noexcept {
+    if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return Py_SIZE(value);
+    if (PyDict_CheckExact(value)) return PyDict_GET_SIZE(value);
+    const lenfunc slot = length_slot(Py_TYPE(value));
+    if (!slot || !is_builtin(slot)) return -1;
+    const Py_ssize_t length = slot(value);
+    if (length < 0) PyErr_Clear();  // a range longer than a machine word
+    return length;
+}
+
+}  // namespace guardtree

@@ -1,0 +1,24 @@
+// Constants: which objects they are, private copies of them, and equality that no user
+// code takes part in.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include "../framelocals/ref.h"
+#include "operand.h"
+
+namespace guardtree {
+
+/// A copy of `object` that nobody else can change: immutable parts are shared, lists,
+/// dicts and sets copied, all the way down. Null with `problem` filled when it is not a
+/// constant (Constant::expects), holds itself, or is nested deeper than 100.
+Owned<> snapshot_constant(PyObject* object, Diagnostic& problem);
+
+/// Exact equality of any `value` with a constant: types agree at every depth (`(1,)` is
+/// not `(True,)`), floats by bits (`0.0` is not `-0.0`, a NaN is itself), dicts and sets
+/// in any order. Never runs user code, allocates nothing. Cost: one compare when both are
+/// the same immutable object; else linear in the constant, quadratic in the number of
+/// numbers among the keys of a dict or set.
+bool same_constant(PyObject* value, PyObject* constant) noexcept;
+
+}  // namespace guardtree

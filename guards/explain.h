@@ -1,0 +1,37 @@
+// Explaining a verdict: which guards did not pass, what they expected, what they found.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "program.h"
+
+namespace guardtree {
+
+/// One guard that did not pass.
+struct Failure {
+    std::string path;      ///< where: "cfg.training"
+    std::string kind;      ///< which kind or step: "is_true"
+    std::string python;    ///< the guard as Python: "cfg.training is True"
+    std::string expected;  ///< "is_true()"
+    std::string found;     ///< "False (bool)", or "unbound", or "nothing"
+    std::string error;     ///< "ZeroDivisionError: division by zero", empty for a plain fail
+
+    /// One sentence for people.
+    std::string text() const;
+};
+
+/// What explain found. `verdict` equals what evaluate answers.
+struct Explanation {
+    Verdict verdict = Verdict::pass;
+    std::vector<Failure> failures;  ///< in program order, all of them
+
+    std::string text() const;
+};
+
+/// The same walk as evaluate, going on after a failure; what is below a step that fetched
+/// nothing is not reported. Cold: allocates, calls `repr`. Returns false with an exception
+/// pending when one must reach the program.
+bool explain(const Program& program, const View& view, Explanation& to);
+
+}  // namespace guardtree

@@ -1,0 +1,115 @@
+// What a guard kind and a step are: the concepts, and what each says about itself. Read
+// this first; kinds/type_match.h is the shortest example.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "../framelocals/ref.h"
+#include "../framelocals/view.h"
+#include "operand.h"
+
+namespace guardtree {
+
+/// The answer of a check. `error`: Python code that the check ran raised; the exception is
+/// pending until the walk takes it.
+enum class Verdict : uint8_t { fail, pass, error };
+
+/// What every kind and step says about itself. Docs, errors, bindings, tests and the
+/// printed tree read only this.
+struct Info {
+    std::string_view name;     ///< Python method, DSL word, file stem
+    std::string_view summary;  ///< one sentence, for docs
+    /// The same in Python, over `value` and the operands by name: what the oracle evaluates
+    /// and what a tree prints.
+    std::string_view python;
+    /// User code may run. Values that live across such an op are owned by the walk.
+    bool calls_python = false;
+};
+
+/// One documented, executed case of a kind: with these operands `pass` passes and `fail`
+/// fails. All fields are Python expressions.
+struct Example {
+    std::string_view operands, pass, fail;
+};
+
+/// One documented, executed case of a step: from `value` it fetches `result`; from `fail`
+/// it fetches nothing, and the guard fails.
+struct StepExample {
+    std::string_view operands, value, result, fail;
+};
+
+template <class T, class Owner>
+struct Operand {
+    std::string_view name;
+    T Owner::*member;
+};
+
+template <class T, class Owner>
+constexpr auto operand(std::string_view name, T Owner::*member) {
+    return Operand<T, Owner>{name, member};
+}
+
+template <class... Ts>
+struct TypeList {};
+
+/// Operands fit in the payload of an Op: two words.
+inline constexpr size_t op_payload_size = 16;
+
+template <class T>
+concept Described =
+    std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
+    sizeof(T) <= op_payload_size && requires {
+        { T::info } -> std::convertible_to<const Info&>;
+        { std::tuple_size_v<std::remove_cvref_t<decltype(T::operands())>> };
+        requires std::size(T::examples) >= 1;
+    };
+
+/// A leaf check on one value. `value` is borrowed and never null.
+template <class K>
+concept GuardKind = Described<K> && requires(const K kind, PyObject* value) {
+    { kind.check(value) } noexcept;
+    requires std::same_as<decltype(kind.check(value)), bool> ||
+                 (std::same_as<decltype(kind.check(value)), Verdict> &&
+                  K::info.calls_python);
+};
+
+template <class S>
+concept RootStep = Described<S> && requires(const S step, const View& view) {
+    { step.get(view) } noexcept -> std::same_as<Borrowed<>>;
+};
+
+template <class S>
+concept ValueStep = Described<S> && requires(const S step, PyObject* value) {
+    { step.get(value) } noexcept;
+    requires std::same_as<decltype(step.get(value)), Borrowed<>> ||
+                 std::same_as<decltype(step.get(value)), Owned<>>;
+};
+
+/// Fetches a child value. Null without an exception: there is no such child, the guard
+/// fails. Null with one (only where the info says calls_python): the verdict is error.
+template <class S>
+concept GuardStep = RootStep<S> || ValueStep<S>;
+
+/// True for a step whose result nobody else keeps alive.
+template <class S>
+constexpr bool returns_owned = [] {
+    if constexpr (RootStep<S>) {
+        return false;
+    } else {
+        return std::same_as<decltype(std::declval<const S&>().get(nullptr)), Owned<>>;
+    }
+}();
+
+/// Roots that name a slot are bound to a code object when a tree is compiled.
+template <class S>
+concept BindsToCode = requires(S step, PyCodeObject* code, std::string& problem) {
+    { step.bind(code, problem) } -> std::same_as<bool>;
+};
+
+}  // namespace guardtree

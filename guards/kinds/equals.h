@@ -1,0 +1,40 @@
+// equals: the same constant, type by type.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../constant.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct Equals {
+    static constexpr Info info{
+        .name = "equals",
+        .summary = "The value equals a constant, and so do the types of both at every "
+                   "depth; floats are compared by bits. The constant is copied.",
+        .python = "same_constant(value, expected)",
+    };
+    static constexpr Example examples[] = {
+        {"3", "3", "3.0"},
+        {"1", "1", "True"},
+        {"0.0", "0.0", "-0.0"},
+        {"float('nan')", "float('nan')", "1.0"},
+        {"(1,)", "(1,)", "(True,)"},
+        {"'a'", "'a'", "b'a'"},
+        {"2**70", "2**70", "2**70 + 1"},
+        {"[1, {'k': {2}}]", "[1, {'k': {2}}]", "[1, {'k': {2.0}}]"},
+        {"{'a': 1, 2: 3}", "{2: 3, 'a': 1}", "{'a': 1, True: 3}"},
+        {"frozenset({1, 'x'})", "frozenset({'x', 1})", "{1, 'x'}"},
+        {"1j", "1j", "complex(-0.0, 1)"}};
+
+    Constant expected;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("expected", &Equals::expected)};
+    }
+
+    bool check(PyObject* value) const noexcept {
+        return value == expected.value || same_constant(value, expected.value);
+    }
+};
+
+}  // namespace guardtree

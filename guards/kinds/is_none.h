@@ -1,0 +1,21 @@
+// is_none: identity with None.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct IsNone {
+    static constexpr Info info{
+        .name = "is_none",
+        .summary = "The value is None.",
+        .python = "value is None",
+    };
+    static constexpr Example examples[] = {{"", "None", "0"}};
+
+    static constexpr auto operands() { return std::tuple{}; }
+
+    bool check(PyObject* value) const noexcept { return value == Py_None; }
+};
+
+}  // namespace guardtree

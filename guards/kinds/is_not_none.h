@@ -1,0 +1,21 @@
+// is_not_none: identity with anything but None.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct IsNotNone {
+    static constexpr Info info{
+        .name = "is_not_none",
+        .summary = "The value is anything but None.",
+        .python = "value is not None",
+    };
+    static constexpr Example examples[] = {{"", "0", "None"}};
+
+    static constexpr auto operands() { return std::tuple{}; }
+
+    bool check(PyObject* value) const noexcept { return value != Py_None; }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,21 @@
+// is_true: identity with True.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct IsTrue {
+    static constexpr Info info{
+        .name = "is_true",
+        .summary = "The value is True itself; other true values fail.",
+        .python = "value is True",
+    };
+    static constexpr Example examples[] = {{"", "True", "1"}};
+
+    static constexpr auto operands() { return std::tuple{}; }
+
+    bool check(PyObject* value) const noexcept { return value == Py_True; }
+};
+
+}  // namespace guardtree

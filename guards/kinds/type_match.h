@@ -1,0 +1,28 @@
+// type_match: exact type.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct TypeMatch {
+    static constexpr Info info{
+        .name = "type_match",
+        .summary = "The value's type is exactly `expected`; subclasses fail.",
+        .python = "type(value) is expected",
+    };
+    static constexpr Example examples[] = {
+        {"int", "1", "True"}, {"dict", "{}", "[]"}, {"type(None)", "None", "0"}};
+
+    TypeIdentity expected;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("expected", &TypeMatch::expected)};
+    }
+
+    bool check(PyObject* value) const noexcept {
+        return expected.is(as_object(Py_TYPE(value)));
+    }
+};
+
+}  // namespace guardtree

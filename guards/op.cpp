@@ -1,0 +1,117 @@
+// Ops as text and as keys.
+// SPDX-License-Identifier: MIT
+#include "op.h"
+
+#include <cctype>
+#include <utility>
+#include <vector>
+
+namespace guardtree {
+namespace {
+
+bool is_identifier(char c) noexcept {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+/// As written in a call: names are strings there, in Python text they are not.
+template <class T>
+std::string operand_text(const T& operand) {
+    if constexpr (std::same_as<T, Name>) return short_repr(operand.value);
+    else return text_of(operand);
+}
+
+using Names = std::vector<std::pair<std::string_view, std::string>>;
+
+/// Replaces whole identifiers of `pattern` by the texts of `names`; string literals stay.
+std::string substitute(std::string_view pattern, const Names& names) {
+    std::string text;
+    for (size_t i = 0; i < pattern.size();) {
+        if (!is_identifier(pattern[i])) {
+            text += pattern[i++];
+            continue;
+        }
+        size_t end = i;
+        while (end < pattern.size() && is_identifier(pattern[end])) ++end;
+        const std::string_view word = pattern.substr(i, end - i);
+        std::string_view replacement = word;
+        for (const auto& [name, value] : names) {
+            if (name == word) replacement = value;
+        }
+        text += replacement;
+        i = end;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string python_text(const Op& op, const std::string& value) {
+    return dispatch(op, [&](const auto& concrete) {
+        Names names = {{"value", value}};
+        std::apply(
+            [&](const auto&... each) {
+                (names.emplace_back(each.name, text_of(concrete.*each.member)), ...);
+            },
+            concrete.operands());
+        return substitute(concrete.info.python, names);
+    });
+}
+
+std::string call_text(const Op& op) {
+    return dispatch(op, [](const auto& concrete) {
+        std::string text = std::string(concrete.info.name) + "(";
+        std::apply(
+            [&](const auto&... each) {
+                [[maybe_unused]] const char* comma = "";
+                ((text += std::exchange(comma, ", "),
+                  text += operand_text(concrete.*each.member)),
+                 ...);
+            },
+            concrete.operands());
+        return text + ")";
+    });
+}
+
+bool same_op(const Op& a, const Op& b) noexcept {
+    if (a.code() != b.code()) return false;
+    return dispatch(a, [&](const auto& first) {
+        using T = std::remove_cvref_t<decltype(first)>;
+        const T& second = b.as<T>();
+        return std::apply(
+            [&](const auto&... each) {
+                return (true && ... && same(first.*each.member, second.*each.member));
+            },
+            T::operands());
+    });
+}
+
+size_t hash_op(const Op& op) noexcept {
+    return dispatch(op, [&](const auto& concrete) {
+        auto hash = static_cast<size_t>(op.code()) * 0x9E3779B97F4A7C15u;
+        std::apply(
+            [&](const auto&... each) {
+                ((hash = (hash ^ hash_of(concrete.*each.member)) * 0x100000001B3u), ...);
+            },
+            concrete.operands());
+        return hash;
+    });
+}
+
+bool is_alive(const Op& op) noexcept {
+    return dispatch(op, [](const auto& concrete) {
+        auto alive = [](const auto& member) {
+            if constexpr (std::is_base_of_v<Identity, std::remove_cvref_t<decltype(member)>>) {
+                return !member.is_dead();
+            } else {
+                return true;
+            }
+        };
+        return std::apply(
+            [&](const auto&... each) {
+                return (true && ... && alive(concrete.*each.member));
+            },
+            concrete.operands());
+    });
+}
+
+}  // namespace guardtree

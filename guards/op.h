@@ -1,0 +1,173 @@
+// One instruction of a program: a kind or a step with its operands, trivially copyable.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <string>
+
+#include "kinds.gen.h"
+#include "steps.gen.h"
+
+namespace guardtree {
+
+/// What an op does: every kind, then every step.
+enum class OpCode : uint16_t {
+#define X(type, stem) type,
+    GUARDTREE_KINDS(X) GUARDTREE_STEPS(X)
+#undef X
+};
+
+inline constexpr uint16_t kind_count = 0
+#define X(type, stem) +1
+    GUARDTREE_KINDS(X)
+#undef X
+    ;
+
+inline constexpr const Info* op_infos[] = {
+#define X(type, stem) &type::info,
+    GUARDTREE_KINDS(X) GUARDTREE_STEPS(X)
+#undef X
+};
+
+template <class T>
+inline constexpr OpCode code_of = OpCode{};
+
+#define X(type, stem)                                                                \
+    static_assert(GuardKind<type>, "guards/kinds/" #stem ".h: " #type                \
+                                   " does not satisfy GuardKind (guards/kind.h)");   \
+    static_assert(type::info.name == #stem, "guards/kinds/" #stem                    \
+                                            ".h: info.name must equal the file's "); \
+    template <>                                                                      \
+    inline constexpr OpCode code_of<type> = OpCode::type;
+GUARDTREE_KINDS(X)
+#undef X
+
+#define X(type, stem)                                                                \
+    static_assert(GuardStep<type>, "guards/steps/" #stem ".h: " #type                \
+                                   " does not satisfy GuardStep (guards/kind.h)");   \
+    static_assert(type::info.name == #stem, "guards/steps/" #stem                    \
+                                            ".h: info.name must equal the file's "); \
+    template <>                                                                      \
+    inline constexpr OpCode code_of<type> = OpCode::type;
+GUARDTREE_STEPS(X)
+#undef X
+
+/// 32 bytes. Sources and destinations are indices into the walk's values, except that an
+/// op that is_from_local reads its source straight from the view's raw slot: fetching a
+/// local is an addressing mode, not an op (bench `evaluate`: 1.5 ns per guard less).
+class Op {
+public:
+    Op() noexcept = default;
+
+    template <Described T>
+    explicit Op(const T& operands) noexcept
+        : dispatch_code_(static_cast<uint16_t>(static_cast<unsigned>(code_of<T>) * 2)) {
+        new (payload_) T(operands);
+    }
+
+    OpCode code() const noexcept { return static_cast<OpCode>(dispatch_code_ >> 1); }
+
+    /// What the evaluator switches on: the code, twice, for both addressing modes.
+    unsigned dispatch_code() const noexcept { return dispatch_code_; }
+
+    bool is_from_local() const noexcept { return dispatch_code_ & 1; }
+
+    /// Makes the op read a slot of the view; its source is the slot's number then.
+    void read_local(uint16_t slot) noexcept {
+        dispatch_code_ |= 1;
+        source = slot;
+    }
+
+    bool is_kind() const noexcept { return static_cast<uint16_t>(code()) < kind_count; }
+
+    const Info& info() const noexcept { return *op_infos[static_cast<uint16_t>(code())]; }
+
+    template <Described T>
+    const T& as() const noexcept {
+        return *std::launder(reinterpret_cast<const T*>(payload_));
+    }
+
+    template <Described T>
+    T& as() noexcept {
+        return *std::launder(reinterpret_cast<T*>(payload_));
+    }
+
+private:
+    uint16_t dispatch_code_ = 0;
+
+public:
+    uint16_t source = 0;       ///< value index, or slot number when is_from_local
+    uint16_t destination = 0;  ///< steps: where the fetched value goes
+    uint32_t skip = 0;  ///< ops that need the value this step fetches (explain jumps them)
+    uint32_t node = 0;  ///< node of the tree that this op checks or fetches
+
+private:
+    alignas(8) std::byte payload_[op_payload_size] = {};
+};
+
+static_assert(sizeof(Op) == 32 && std::is_trivially_copyable_v<Op>,
+              "two ops to a cache line");
+
+/// Calls `visit` with the concrete kind or step. Cold: for building, printing, binding.
+template <class Visitor>
+decltype(auto) dispatch(const Op& op, Visitor&& visit) {
+    switch (op.code()) {
+#define X(type, stem)  \
+    case OpCode::type: \
+        return visit(op.as<type>());
+        GUARDTREE_KINDS(X)
+        GUARDTREE_STEPS(X)
+#undef X
+    }
+    __builtin_unreachable();
+}
+
+/// The same code and the same operands.
+bool same_op(const Op& a, const Op& b) noexcept;
+
+/// Agrees with same_op.
+size_t hash_op(const Op& op) noexcept;
+
+/// The op in Python, over `value`: "x.training is True" for is_true on "x.training".
+std::string python_text(const Op& op, const std::string& value);
+
+/// The op as the call that makes it: "type_match(int)".
+std::string call_text(const Op& op);
+
+/// False when an operand is an object that has died: the op can never pass again.
+bool is_alive(const Op& op) noexcept;
+
+/// Reads the operands of a `T` from Python `arguments`, in order. What they refer to is
+/// added to `keep`.
+template <Described T>
+bool read_operands(std::span<PyObject* const> arguments, T& to, References& keep,
+                   Diagnostic& problem) {
+    constexpr auto operands = T::operands();
+    constexpr size_t wanted = std::tuple_size_v<std::remove_cvref_t<decltype(operands)>>;
+    if (arguments.size() != wanted) {
+        problem = {PyExc_TypeError, std::string(T::info.name) + " takes " +
+                                        std::to_string(wanted) + " operand(s), " +
+                                        std::to_string(arguments.size()) + " given"};
+        return false;
+    }
+    return std::apply(
+        [&](const auto&... each) {
+            [[maybe_unused]] size_t i = 0;
+            [[maybe_unused]] auto read = [&](const auto& one) {
+                using Value = std::remove_cvref_t<decltype(to.*one.member)>;
+                if (Value::read(arguments[i++], to.*one.member, keep, problem)) return true;
+                problem.message = std::string(T::info.name) + "(" + std::string(one.name) +
+                                  "): " + problem.message;
+                return false;
+            };
+            return (read(each) && ...);
+        },
+        operands);
+}
+
+}  // namespace guardtree

@@ -1,0 +1,241 @@
+// Reading operands from Python objects, and printing them.
+// SPDX-License-Identifier: MIT
+#include "operand.h"
+
+#include <functional>
+
+#include "../framelocals/exception.h"
+#include "constant.h"
+
+namespace guardtree {
+namespace {
+
+constexpr Py_ssize_t longest_repr = 120;
+
+size_t hash_pointer(const void* pointer) noexcept {
+    return std::hash<const void*>{}(pointer);
+}
+
+std::string string_of(PyObject* text) {
+    Py_ssize_t size = 0;
+    const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
+    if (!data) {
+        PyErr_Clear();
+        return "?";
+    }
+    return {data, static_cast<size_t>(size)};
+}
+
+/// `module.Qualified.name`, without the module for builtins; empty when it has none.
+std::string qualified_name(PyObject* object) {
+    auto name = Owned<>::steal(PyObject_GetAttrString(object, "__qualname__"));
+    if (!name || !PyUnicode_Check(name.get())) {
+        PyErr_Clear();
+        return {};
+    }
+    auto module = Owned<>::steal(PyObject_GetAttrString(object, "__module__"));
+    PyErr_Clear();
+    std::string text = string_of(name.get());
+    if (!module || !PyUnicode_Check(module.get())) return text;
+    const std::string prefix = string_of(module.get());
+    return prefix == "builtins" ? text : prefix + "." + text;
+}
+
+bool keep_alive(PyObject* object, References& keep) {
+    keep.push_back(Owned<>::share(object));
+    return true;
+}
+
+bool read_size(PyObject* from, Py_ssize_t& to, const char* expects,
+               Diagnostic& problem) {
+    if (!PyLong_Check(from) || PyBool_Check(from)) {
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    to = PyLong_AsSsize_t(from);
+    if (to == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        problem = {PyExc_OverflowError,
+                   "expected " + std::string(expects) +
+                       " that fits a machine word, found " + short_repr(from)};
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void refuse_operand(Diagnostic& problem, const char* expects, PyObject* found) {
+    problem = {PyExc_TypeError,
+               "expected " + std::string(expects) + ", found " + found_text(found)};
+}
+
+std::string short_repr(PyObject* object) {
+    const ExceptionPause pause;
+    auto text = Owned<>::steal(PyObject_Repr(object));
+    if (!text) {
+        PyErr_Clear();
+        return "<" + std::string(Py_TYPE(object)->tp_name) + " object, its repr raises>";
+    }
+    if (PyUnicode_GET_LENGTH(text.get()) <= longest_repr) return string_of(text.get());
+    auto head = Owned<>::steal(PyUnicode_Substring(text.get(), 0, longest_repr - 3));
+    return string_of(head.get()) + "...";
+}
+
+std::string found_text(PyObject* object) {
+    if (PyType_Check(object)) return short_repr(object);
+    return short_repr(object) + " (" + Py_TYPE(object)->tp_name + ")";
+}
+
+bool Identity::read(PyObject* from, Identity& to, References& keep,
+                    Diagnostic& problem) {
+    to = {from, nullptr};
+    const bool immortal_type =
+        PyType_Check(from) &&
+        !PyType_HasFeature(reinterpret_cast<PyTypeObject*>(from), Py_TPFLAGS_HEAPTYPE);
+    if (immortal_type || !PyType_SUPPORTS_WEAKREFS(Py_TYPE(from))) {
+        return keep_alive(from, keep);
+    }
+    auto weak = Owned<>::steal(PyWeakref_NewRef(from, nullptr));
+    if (!weak) {
+        PyErr_Clear();
+        problem = {PyExc_TypeError, "cannot make a weak reference to " + found_text(from)};
+        return false;
+    }
+    to.weak = reinterpret_cast<PyWeakReference*>(weak.get());
+    keep.push_back(std::move(weak));
+    return true;
+}
+
+bool TypeIdentity::read(PyObject* from, TypeIdentity& to, References& keep,
+                        Diagnostic& problem) {
+    if (!PyType_Check(from)) {
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    return Identity::read(from, to, keep, problem);
+}
+
+bool Constant::read(PyObject* from, Constant& to, References& keep,
+                    Diagnostic& problem) {
+    Owned<> copy = snapshot_constant(from, problem);
+    if (!copy) return false;
+    to.value = copy.get();
+    keep.push_back(std::move(copy));
+    return true;
+}
+
+bool Key::read(PyObject* from, Key& to, References& keep, Diagnostic& problem) {
+    if (PyUnicode_CheckExact(from)) {
+        Name name;
+        if (!Name::read(from, name, keep, problem)) return false;
+        to.value = name.value;
+    } else {
+        Owned<> copy = snapshot_constant(from, problem);
+        if (!copy) return false;
+        to.value = copy.get();
+        keep.push_back(std::move(copy));
+    }
+    to.hash = PyObject_Hash(to.value);
+    if (to.hash == -1) {
+        PyErr_Clear();
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    return true;
+}
+
+bool Name::read(PyObject* from, Name& to, References& keep, Diagnostic& problem) {
+    if (!PyUnicode_CheckExact(from)) {
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    PyObject* name = Owned<>::share(from).release();
+    PyUnicode_InternInPlace(&name);
+    to.value = name;
+    keep.push_back(Owned<>::steal(name));
+    return true;
+}
+
+bool Callable::read(PyObject* from, Callable& to, References& keep,
+                    Diagnostic& problem) {
+    if (!PyCallable_Check(from)) {
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    to.value = from;
+    return keep_alive(from, keep);
+}
+
+bool Index::read(PyObject* from, Index& to, References&, Diagnostic& problem) {
+    return read_size(from, to.value, expects, problem);
+}
+
+bool Size::read(PyObject* from, Size& to, References&, Diagnostic& problem) {
+    if (!read_size(from, to.value, expects, problem)) return false;
+    if (to.value >= 0) return true;
+    problem = {PyExc_ValueError,
+               "expected " + std::string(expects) + ", found " + short_repr(from)};
+    return false;
+}
+
+bool same(const Identity& a, const Identity& b) noexcept {
+    return a.object == b.object && a.weak == b.weak;
+}
+
+bool same(const Constant& a, const Constant& b) noexcept {
+    return same_constant(a.value, b.value);
+}
+
+bool same(const Key& a, const Key& b) noexcept {
+    return a.hash == b.hash && same_constant(a.value, b.value);
+}
+
+size_t hash_of(const Identity& a) noexcept { return hash_pointer(a.object); }
+
+size_t hash_of(const Constant& a) noexcept { return hash_pointer(Py_TYPE(a.value)); }
+
+size_t hash_of(const Key& a) noexcept { return static_cast<size_t>(a.hash); }
+
+size_t hash_of(Name a) noexcept { return hash_pointer(a.value); }
+
+size_t hash_of(Callable a) noexcept { return hash_pointer(a.value); }
+
+size_t hash_of(Index a) noexcept { return static_cast<size_t>(a.value); }
+
+size_t hash_of(Size a) noexcept { return static_cast<size_t>(a.value); }
+
+std::string text_of(const Identity& a) {
+    if (a.is_dead()) return "<an object that has died>";
+    const std::string name = PyType_Check(a.object) ? qualified_name(a.object) : "";
+    return name.empty() ? short_repr(a.object) : name;
+}
+
+std::string text_of(const Constant& a) { return short_repr(a.value); }
+
+std::string text_of(const Key& a) { return short_repr(a.value); }
+
+std::string text_of(Name a) { return string_of(a.value); }
+
+std::string text_of(Callable a) {
+    const std::string name = qualified_name(a.value);
+    return name.empty() ? short_repr(a.value) : name;
+}
+
+std::string text_of(Index a) { return std::to_string(a.value); }
+
+std::string text_of(Size a) { return std::to_string(a.value); }
+
+Owned<> object_of(const Identity& a) noexcept {
+    return Owned<>::share(a.is_dead() ? Py_None : a.object);
+}
+
+Owned<> object_of(Index a) noexcept {
+    return Owned<>::steal(PyLong_FromSsize_t(a.value));
+}
+
+Owned<> object_of(Size a) noexcept {
+    return Owned<>::steal(PyLong_FromSsize_t(a.value));
+}
+
+}  // namespace guardtree

@@ -1,0 +1,51 @@
+// Roots that name a slot: from a name to the slot of one code object.
+// SPDX-License-Identifier: MIT
+#include "closure.h"
+#include "local.h"
+
+namespace guardtree {
+namespace {
+
+std::string names_of(PyCodeObject* code, int from, int to) {
+    std::string names;
+    for (int slot = from; slot < to; ++slot) {
+        if (is_hidden_slot(code, slot)) continue;
+        if (!names.empty()) names += ", ";
+        names += short_repr(PyTuple_GET_ITEM(code->co_localsplusnames, slot));
+    }
+    return names.empty() ? "none" : names;
+}
+
+std::string subject(PyCodeObject* code) {
+    const char* name = PyUnicode_AsUTF8(code->co_qualname);
+    return std::string("'") + (name ? name : "?") + "'";
+}
+
+}  // namespace
+
+bool Local::bind(PyCodeObject* code, std::string& problem) noexcept {
+    const int first_free = first_free_slot(code);
+    slot = find_slot(code, name.value);
+    if (slot >= 0 && slot < first_free) return true;
+    if (slot >= first_free) {
+        problem = text_of(name) + " is a free variable of " + subject(code) +
+                  "; use closure(" + short_repr(name.value) + ")";
+    } else {
+        problem = subject(code) + " has no local " + short_repr(name.value) +
+                  "; its locals are " + names_of(code, 0, first_free) +
+                  " (for other names use global_, builtin or closure)";
+    }
+    return false;
+}
+
+bool Closure::bind(PyCodeObject* code, std::string& problem) noexcept {
+    const int first_free = first_free_slot(code);
+    index = find_slot(code, name.value) - first_free;
+    if (index >= 0) return true;
+    problem = subject(code) + " has no free variable " + short_repr(name.value) +
+              "; its free variables are " +
+              names_of(code, first_free, code->co_nlocalsplus);
+    return false;
+}
+
+}  // namespace guardtree

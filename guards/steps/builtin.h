@@ -1,0 +1,27 @@
+// builtin: a name among the frame's builtins.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../dict_lookup.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct Builtin {
+    static constexpr Info info{
+        .name = "builtin",
+        .summary = "The value of a name in the frame's builtins. Fails where there is none.",
+        .python = "B[key]",
+        .calls_python = true,  // a key of a user type may have the same hash
+    };
+    static constexpr StepExample examples[] = {{"'len'", "{}", "len", "None"}};
+
+    Key key;
+
+    static constexpr auto operands() { return std::tuple{operand("key", &Builtin::key)}; }
+
+    Borrowed<> get(const View& view) const noexcept {
+        return find_in_dict(view.builtins().get(), key);
+    }
+};
+
+}  // namespace guardtree

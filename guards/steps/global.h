@@ -1,0 +1,27 @@
+// global: a name among the frame's globals.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../dict_lookup.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct Global {
+    static constexpr Info info{
+        .name = "global",
+        .summary = "The value of a name in the frame's globals. Fails where there is none.",
+        .python = "G[key]",
+        .calls_python = true,  // a key of a user type may have the same hash
+    };
+    static constexpr StepExample examples[] = {{"'FLAG'", "{}", "True", "None"}};
+
+    Key key;
+
+    static constexpr auto operands() { return std::tuple{operand("key", &Global::key)}; }
+
+    Borrowed<> get(const View& view) const noexcept {
+        return find_in_dict(view.globals().get(), key);
+    }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,37 @@
+// item: value[key] through the full protocol.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct Item {
+    static constexpr Info info{
+        .name = "item",
+        .summary = "`value[key]` through the full protocol: user `__getitem__` runs. "
+                   "LookupError, and a value that has no items, fail the guard; other "
+                   "exceptions are errors.",
+        .python = "value[key]",
+        .calls_python = true,
+    };
+    static constexpr StepExample examples[] = {{"'a'", "{'a': 1}", "1", "{}"},
+                                               {"1", "[5, 6]", "6", "[5]"},
+                                               {"0", "'xy'", "'x'", "None"}};
+
+    Key key;
+
+    static constexpr auto operands() { return std::tuple{operand("key", &Item::key)}; }
+
+    Owned<> get(PyObject* value) const noexcept {
+        const PyTypeObject* type = Py_TYPE(value);
+        const bool has_items =
+            (type->tp_as_mapping && type->tp_as_mapping->mp_subscript) ||
+            (type->tp_as_sequence && type->tp_as_sequence->sq_item) || PyType_Check(value);
+        if (!has_items) return {};
+        auto found = Owned<>::steal(PyObject_GetItem(value, key.value));
+        if (!found && PyErr_ExceptionMatches(PyExc_LookupError)) PyErr_Clear();
+        return found;
+    }
+};
+
+}  // namespace guardtree

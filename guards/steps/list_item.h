@@ -1,0 +1,33 @@
+// list_item: an element of a list by position.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct ListItem {
+    static constexpr Info info{
+        .name = "list_item",
+        .summary = "An element of a list or a subclass of list by position; negative counts "
+                   "from the end. An overridden `__getitem__` does not run.",
+        .python = "list.__getitem__(value, index)",
+    };
+    static constexpr StepExample examples[] = {{"0", "[7]", "7", "[]"},
+                                               {"-1", "[7, 8]", "8", "(7, 8)"}};
+
+    Index index;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("index", &ListItem::index)};
+    }
+
+    Borrowed<> get(PyObject* value) const noexcept {
+        if (!PyList_Check(value)) return nullptr;
+        const Py_ssize_t size = PyList_GET_SIZE(value);
+        const Py_ssize_t place = index.value < 0 ? index.value + size : index.value;
+        if (place < 0 || place >= size) return nullptr;
+        return PyList_GET_ITEM(value, place);
+    }
+};
+
+}  // namespace guardtree

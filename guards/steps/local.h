@@ -1,0 +1,27 @@
+// local: a local, argument or cell variable of the frame.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct Local {
+    static constexpr Info info{
+        .name = "local",
+        .summary = "A local variable, argument or cell variable by name, read from its raw "
+                   "slot. Fails while it is unbound.",
+        .python = "name",
+    };
+    static constexpr StepExample examples[] = {{"'x'", "{'x': 3}", "3", "{}"}};
+
+    Name name;
+    int32_t slot = -1;
+
+    static constexpr auto operands() { return std::tuple{operand("name", &Local::name)}; }
+
+    bool bind(PyCodeObject* code, std::string& problem) noexcept;
+
+    Borrowed<> get(const View& view) const noexcept { return view.local(slot); }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,33 @@
+// tuple_item: an element of a tuple by position.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct TupleItem {
+    static constexpr Info info{
+        .name = "tuple_item",
+        .summary = "An element of a tuple or a subclass of tuple by position; negative counts "
+                   "from the end. An overridden `__getitem__` does not run.",
+        .python = "tuple.__getitem__(value, index)",
+    };
+    static constexpr StepExample examples[] = {{"0", "(7,)", "7", "()"},
+                                               {"-1", "(7, 8)", "8", "[7, 8]"}};
+
+    Index index;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("index", &TupleItem::index)};
+    }
+
+    Borrowed<> get(PyObject* value) const noexcept {
+        if (!PyTuple_Check(value)) return nullptr;
+        const Py_ssize_t size = PyTuple_GET_SIZE(value);
+        const Py_ssize_t place = index.value < 0 ? index.value + size : index.value;
+        if (place < 0 || place >= size) return nullptr;
+        return PyTuple_GET_ITEM(value, place);
+    }
+};
+
+}  // namespace guardtree

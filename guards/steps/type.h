@@ -1,0 +1,21 @@
+// type: the value's type.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct Type {
+    static constexpr Info info{
+        .name = "type",
+        .summary = "The value's type (not its `__class__`). Never fails.",
+        .python = "type(value)",
+    };
+    static constexpr StepExample examples[] = {{"", "3", "int", ""}};
+
+    static constexpr auto operands() { return std::tuple{}; }
+
+    Borrowed<> get(PyObject* value) const noexcept { return as_object(Py_TYPE(value)); }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,58 @@
+// Tables: naive first match in insertion order.
+// SPDX-License-Identifier: MIT
+#include "table.h"
+
+#include <algorithm>
+
+namespace guardtree {
+namespace {
+
+[[gnu::cold]] void keep_error(const Entry& entry, Owned<> error) noexcept {
+    ++entry.errors;
+    // A traceback would keep the frames it went through, and all their locals, alive.
+    PyException_SetTraceback(error.get(), Py_None);
+    entry.last_error = std::move(error);
+}
+
+}  // namespace
+
+void Table::append(Shared<Entry> entry) {
+    value_count_ = std::max(value_count_, entry->program.value_count());
+    calls_python_ = calls_python_ || entry->program.calls_python();
+    entries_.push_back(std::move(entry));
+}
+
+Shared<Table> Table::without_dead() const {
+    auto made = make_shared_counted<Table>();
+    made->entries_.reserve(entries_.size() + 1);
+    for (const Shared<Entry>& entry : entries_) {
+        if (!entry->program.is_dead()) made->append(entry);
+    }
+    return made;
+}
+
+Shared<Table> Table::with(Shared<Entry> entry) const {
+    Shared<Table> made = without_dead();
+    made->append(std::move(entry));
+    return made;
+}
+
+bool Table::has_dead() const noexcept {
+    return std::ranges::any_of(
+        entries_, [](const Shared<Entry>& entry) { return entry->program.is_dead(); });
+}
+
+const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept {
+    for (const Shared<Entry>& entry : table.entries()) {
+        Owned<> error;
+        const Verdict verdict = evaluate(entry->program, view, values, error);
+        if (verdict == Verdict::pass) [[likely]] return entry.get();
+        if (verdict == Verdict::error) {
+            if (!error) return nullptr;
+            keep_error(*entry, std::move(error));
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace guardtree

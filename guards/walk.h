@@ -1,0 +1,126 @@
+// The one traversal of a program. check, explain and profile differ in the observer only.
+// SPDX-License-Identifier: MIT
+//
+// How it works. Ops are read in order. A kind answers about the value it reads; a step puts
+// a child value into its place. The first `values` are owned by the walk and dropped at
+// every exit; the rest are borrowed (program.cpp decides which, and why that is safe).
+//
+// Requirements that a change must keep: 1. nothing here allocates, locks or throws;
+// 2. an op whose source is unbound fails, it is never run; 3. an exception leaves the walk
+// either taken (`error`) or pending because it must propagate, never both.
+#pragma once
+#include <Python.h>
+
+#include "../framelocals/exception.h"
+#include "program.h"
+
+namespace guardtree {
+
+/// Stops at the first op that does not pass, and leaves no trace: the hot path.
+struct NoObserver {
+    static constexpr bool goes_on = false;
+
+    void did_not_pass(const Op&, PyObject*, Verdict, Owned<>&) noexcept {}
+};
+
+namespace walk_detail {
+
+template <bool from_local>
+PyObject* source_of(const Op& op, const View& view, PyObject* const* values) noexcept {
+    if constexpr (from_local) return view.local(op.source).get();
+    return values[op.source];
+}
+
+template <class T, bool from_local>
+Verdict run(const Op& op, const View& view, PyObject** values,
+            uint16_t owned_count) noexcept {
+    const T& concrete = op.as<T>();
+    PyObject* source = nullptr;
+    if constexpr (!RootStep<T>) {
+        source = source_of<from_local>(op, view, values);
+        if constexpr (from_local) {
+            if (!source) [[unlikely]] return Verdict::fail;
+        }
+    }
+    if constexpr (GuardKind<T>) {
+        const auto answer = concrete.check(source);
+        if constexpr (std::same_as<decltype(answer), const Verdict>) return answer;
+        else return answer ? Verdict::pass : Verdict::fail;
+    } else if constexpr (returns_owned<T>) {
+        values[op.destination] = concrete.get(source).release();
+    } else {
+        PyObject* found = nullptr;
+        if constexpr (RootStep<T>) found = concrete.get(view).get();
+        else found = concrete.get(source).get();
+        const bool is_owned = op.destination < owned_count;
+        values[op.destination] = is_owned ? Owned<>::share(found).release() : found;
+    }
+    if constexpr (GuardStep<T>) {
+        if (values[op.destination]) [[likely]] return Verdict::pass;
+        if constexpr (T::info.calls_python) {
+            if (PyErr_Occurred()) return Verdict::error;
+        }
+    }
+    return Verdict::fail;
+}
+
+inline void drop(PyObject** values, uint16_t count) noexcept {
+    for (uint16_t i = 0; i < count; ++i) Owned<>::steal(values[i]).reset();
+}
+
+}  // namespace walk_detail
+
+/// Evaluates `program` on `view`. `values` has room for program.value_count(). On error the
+/// exception is in `error`, or pending when it must reach the program. Needs the GIL. The
+/// observer hears of each op that did not pass, with its source (borrowed, may be null).
+template <class Observer>
+Verdict walk(const Program& program, const View& view, PyObject** values, Owned<>& error,
+             Observer& observer) noexcept {
+    using namespace walk_detail;
+    const std::span<const Op> ops = program.ops();
+    const uint16_t owned_count = program.owned_count();
+    for (uint16_t i = 0; i < owned_count; ++i) values[i] = nullptr;
+    Verdict outcome = Verdict::pass;
+    const Op* const end = ops.data() + ops.size();
+    for (const Op* op = ops.data(); op != end; ++op) {
+        Verdict verdict = Verdict::fail;
+        switch (op->dispatch_code()) {
+#define X(type, stem)                                                     \
+    case static_cast<unsigned>(OpCode::type) * 2:                         \
+        verdict = run<type, false>(*op, view, values, owned_count);       \
+        break;                                                            \
+    case static_cast<unsigned>(OpCode::type) * 2 + 1:                     \
+        verdict = run<type, true>(*op, view, values, owned_count);        \
+        break;
+            GUARDTREE_KINDS(X)
+            GUARDTREE_STEPS(X)
+#undef X
+        default:
+            __builtin_unreachable();
+        }
+        if (verdict == Verdict::pass) [[likely]] continue;
+        if (outcome != Verdict::error) outcome = verdict;
+        if (verdict == Verdict::error) {
+            if (must_propagate()) break;
+            error = take_exception();
+        }
+        if constexpr (!Observer::goes_on) break;
+        PyObject* source = nullptr;
+        if (op->is_from_local()) source = source_of<true>(*op, view, values);
+        else if (op->is_kind() || program.tree().nodes()[op->node].parent != 0)
+            source = source_of<false>(*op, view, values);
+        observer.did_not_pass(*op, source, verdict, error);
+        op += op->skip;
+    }
+    if (owned_count) {
+        if (outcome == Verdict::error) {
+            const ExceptionPause pause;
+            drop(values, owned_count);
+        } else {
+            drop(values, owned_count);
+        }
+    }
+    return outcome;
+}
+
+}  // namespace guardtree

@@ -1,0 +1,145 @@
+"""Fixtures of the Python tests: a clean hook, callbacks for one function, processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any
+
+import pytest
+
+Code = CodeType | FunctionType
+Answer = Callable[[Any, Any, dict[str, Any]], Any]
+
+
+def code_of(target: Code) -> CodeType:
+    """The code object of a function, or the code object itself."""
+    return target if isinstance(target, CodeType) else target.__code__
+
+
+class OnlyFor:
+    """A callback that answers for one code object and asks again for all others.
+
+    The answer for the others is never None: None would mark code of pytest and of
+    the standard library as skipped for the rest of the process.
+    """
+
+    def __init__(self, target: Code, answer: Answer) -> None:
+        self.code = code_of(target)
+        self.answer = answer
+        self.calls = 0
+
+    def __call__(self, frame: Any, entry: Any, state: dict[str, Any]) -> Any:
+        import guardtree as gt
+
+        if frame.f_code is not self.code:
+            return gt.ASK_AGAIN
+        self.calls += 1
+        return self.answer(frame, entry, state)
+
+
+@pytest.fixture
+def hook() -> Iterator[None]:
+    """Fails a test that leaves a callback or the evaluator behind, and cleans up."""
+    import guardtree as gt
+    from guardtree import _guardtree
+
+    yield
+    _guardtree._force_called(False)
+    prior = gt.set_eval_frame(None)
+    assert prior is None, f"the test left the callback {prior!r} installed"
+    assert not _guardtree._hook_installed(), "the test left the evaluator installed"
+
+
+@pytest.fixture(params=["substituted", "called"])
+def path(request: pytest.FixtureRequest, hook: None) -> Iterator[str]:
+    """Runs a test on both ways of running an entry's code; the value is the counter
+    of `code_stats` which has to move."""
+    from guardtree import _guardtree
+
+    _guardtree._force_called(request.param == "called")
+    yield request.param
+    _guardtree._force_called(False)
+
+
+@pytest.fixture
+def only(hook: None) -> type[OnlyFor]:
+    """`only(fn, answer)`: a callback that answers for fn and counts how often."""
+    return OnlyFor
+
+
+@pytest.fixture
+def swap(hook: None) -> Callable[..., OnlyFor]:
+    """`swap(fn, replacement, guards)`: a callback that replaces one function.
+
+    Without guards the entry has an empty tree, which always passes.
+    """
+    import guardtree as gt
+
+    def make(original: Code, replacement: Code, guards: Any = None) -> OnlyFor:
+        old, new = code_of(original), code_of(replacement)
+        check = gt.GuardManager(old) if guards is None else guards
+        return OnlyFor(old, lambda frame, entry, state: gt.GuardedCode(new, check))
+
+    return make
+
+
+@pytest.fixture
+def fresh() -> Callable[..., Any]:
+    """`fresh(source, name)`: what exec makes of source under that name.
+
+    The code object of a function that a test defines inside itself lives as long as
+    the test's own code does; one made here dies with the function.
+    """
+
+    def make(source: str, name: str, **names: Any) -> Any:
+        namespace: dict[str, Any] = dict(names)
+        exec(textwrap.dedent(source), namespace)
+        return namespace.pop(name)
+
+    return make
+
+
+@pytest.fixture
+def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`run_python(source, ...)`: the source in a fresh interpreter.
+
+    Anything that might crash runs this way, so that a crash is one failing test.
+    A status other than `status` (None: any) fails with what the child wrote.
+    """
+    import guardtree as gt
+
+    package_parent = str(Path(gt.__file__).resolve().parent.parent)
+
+    def run(
+        source: str | Path, *args: str, status: int | None = 0
+    ) -> subprocess.CompletedProcess[str]:
+        environment = dict(os.environ)
+        inherited = environment.get("PYTHONPATH")
+        parts = [package_parent, *([inherited] if inherited else [])]
+        environment["PYTHONPATH"] = os.pathsep.join(parts)
+        program = (
+            [str(source)]
+            if isinstance(source, Path)
+            else ["-c", textwrap.dedent(source)]
+        )
+        done = subprocess.run(
+            [sys.executable, "-X", "faulthandler", *program, *args],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=120,
+            check=False,
+        )
+        if status is not None:
+            assert done.returncode == status, (
+                f"status {done.returncode}\n{done.stdout}\n{done.stderr[-4000:]}"
+            )
+        return done
+
+    return run
