@@ -208,7 +208,9 @@ def try_row(row: Row, interpreters: Interpreters, deadline: float) -> Outcome:
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int]:
-    """Tests passed, failed and skipped, as a row's runners say."""
+    """Tests passed, failed and skipped, as a row's runners say; else the row is one."""
+    if outcome.result == "NOT RUN":
+        return (0, 1, 0) if is_missing(outcome) else (0, 0, 1)
     said = {"passed": 0, "failed": 0, "error": 0, "skipped": 0, "xfailed": 0}
     for number, word in re.findall(r"(\d+) ([a-z]+?)s?\b", outcome.pytest):
         said[word] = said.get(word, 0) + int(number)
@@ -223,8 +225,6 @@ def counts(outcome: Outcome) -> tuple[int, int, int]:
     skipped += said["skipped"] + said["xfailed"]
     # A row that broke before or beside its tests is one failure, so that 0 means none.
     failed += outcome.result == "FAILED" and failed == 0
-    if outcome.result == "NOT RUN":
-        return (0, 1, 0) if is_missing(outcome) else (0, 0, 1)
     return passed, failed, skipped
 
 

@@ -16,55 +16,40 @@ namespace {
 
 PyObject* ask_again = nullptr;  // the constant, kept for the process
 
-/// What a callback sees is open only while it runs.
-class CallbackWindow {
-public:
-    explicit CallbackWindow(const View& view)
-        : outer_(code_in_callback()), frame_(py::cast(FrameHandle(view))) {
-        set_code_in_callback(view.code().get());
-    }
-
-    ~CallbackWindow() {
-        frame_.cast<FrameHandle&>().close();
-        set_code_in_callback(outer_);
-    }
-
-    CallbackWindow(const CallbackWindow&) = delete;
-    CallbackWindow& operator=(const CallbackWindow&) = delete;
-
-    const py::object& frame() const noexcept { return frame_; }
-
-private:
-    PyCodeObject* outer_;
-    py::object frame_;
-};
-
-MissOutcome interpret(const py::object& result, const View& view) {
-    if (result.is_none()) return {MissOutcome::skip_code, {}};
-    if (result.ptr() == ask_again) return {MissOutcome::run_plain, {}};
-    if (py::isinstance<GuardedCode>(result)) {
-        return {MissOutcome::run_entry,
-                result.cast<const GuardedCode&>().entry_for(view.code().get())};
-    }
-    throw py::type_error("a callback returns None (skip this code from now on), ASK_AGAIN "
-                         "(run it plain this time) or a GuardedCode, not " +
-                         found_text(result.ptr()));
-}
-
-MissOutcome ask_callback(PyObject* callback, const View& view, CodeCache& cache) {
+/// (frame, first entry or None, frame_state). The frame is open until close_callback.
+Owned<> callback_arguments(const View& view, CodeCache& cache) {
     try {
         PyObject* state = cache.frame_state();
-        if (!state) return {MissOutcome::raise, {}};
-        const py::object kept_state = py::reinterpret_borrow<py::object>(state);
-        const py::object first = CacheEntryHandle::first_of(&cache);
-        py::object result;
-        {
-            const CallbackWindow window(view);
-            result = py::reinterpret_steal<py::object>(PyObject_CallFunctionObjArgs(
-                callback, window.frame().ptr(), first.ptr(), state, nullptr));
+        if (!state) return {};
+        const py::object frame = py::cast(FrameHandle(view, code_in_callback()));
+        py::tuple arguments = py::make_tuple(frame, CacheEntryHandle::first_of(&cache),
+                                             py::handle(state));
+        set_code_in_callback(view.code().get());
+        return Owned<>::steal(arguments.release().ptr());
+    } catch (...) {
+        translate_exception();
+        return {};
+    }
+}
+
+void close_callback(PyObject* arguments) noexcept {
+    FrameHandle* frame = FrameHandle::from_python(PyTuple_GET_ITEM(arguments, 0));
+    set_code_in_callback(frame->outer_code());
+    frame->close();
+}
+
+MissOutcome interpret_answer(PyObject* answer, const View& view) {
+    if (answer == Py_None) return {MissOutcome::skip_code, {}};
+    if (answer == ask_again) return {MissOutcome::run_plain, {}};
+    try {
+        if (py::isinstance<GuardedCode>(answer)) {
+            const auto& guarded = py::handle(answer).cast<const GuardedCode&>();
+            return {MissOutcome::run_entry, guarded.entry_for(view.code().get())};
         }
-        if (!result) return {MissOutcome::raise, {}};
-        return interpret(result, view);
+        throw py::type_error(
+            "a callback returns None (skip this code from now on), ASK_AGAIN (run it plain "
+            "this time) or a GuardedCode, not " +
+            found_text(answer));
     } catch (...) {
         translate_exception();
         return {MissOutcome::raise, {}};
@@ -171,7 +156,7 @@ void bind_test_switches(py::module_& module) {
 
 void bind_hook(py::module_& module) {
     if (!CodeCache::set_up()) throw py::error_already_set();
-    set_miss_handler(ask_callback);
+    set_callback_protocol({callback_arguments, close_callback, interpret_answer});
     ask_again = make_ask_again().release().ptr();
     module.attr("ASK_AGAIN") = py::handle(ask_again);
     module.def(

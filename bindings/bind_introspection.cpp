@@ -21,14 +21,10 @@ py::dict description() {
     entry["python"] = text(T::info.python);
     entry["calls_python"] = T::info.calls_python;
     py::list operands;
-    std::apply(
-        [&](const auto&... each) {
-            (operands.append(py::make_tuple(
-                 text(each.name),
-                 std::remove_cvref_t<decltype(std::declval<T>().*each.member)>::expects)),
-             ...);
-        },
-        T::operands());
+    auto describe = [&]<class Value>(const Operand<Value, T>& each) {
+        operands.append(py::make_tuple(text(each.name), Value::expects, Value::annotation));
+    };
+    std::apply([&](const auto&... each) { (describe(each), ...); }, T::operands());
     entry["operands"] = operands;
     return entry;
 }

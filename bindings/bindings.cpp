@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "bindings.h"
 
+#include <cxxabi.h>
+
 namespace guardtree {
 
 std::string python_name(std::string_view name) {
@@ -18,9 +20,11 @@ std::string documentation(std::string_view, const Info& info,
     return text;
 }
 
-void translate_exception() noexcept {
+void translate_exception() {
     try {
         throw;
+    } catch (abi::__forced_unwind&) {
+        throw;  // CPython ends this thread
     } catch (py::error_already_set& error) {
         error.restore();
     } catch (const py::builtin_exception& error) {

@@ -34,8 +34,9 @@ std::string documentation(std::string_view owner) {
     return documentation(owner, T::info, operand_names<T>());
 }
 
-/// Turns the C++ exception that is being handled into the pending Python one.
-void translate_exception() noexcept;
+/// Turns the C++ exception that is being handled into the pending Python one. Lets the end
+/// of a thread through, which is an exception to the C++ run time.
+void translate_exception();
 
 /// Takes part in garbage collection through T::traverse and T::clear.
 template <class T>

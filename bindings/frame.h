@@ -13,7 +13,9 @@ namespace py = pybind11;
 /// read or held.
 class FrameHandle {
 public:
-    explicit FrameHandle(const View& view) noexcept : view_(&view) {}
+    /// `outer`: the code of the callback that this one runs in, or null.
+    FrameHandle(const View& view, PyCodeObject* outer) noexcept
+        : view_(&view), outer_(outer) {}
 
     /// Throws RuntimeError when the callback is over.
     const View& view() const;
@@ -25,8 +27,11 @@ public:
     /// The handle behind a Python Frame, or null for any other object.
     static FrameHandle* from_python(PyObject* object) noexcept;
 
+    PyCodeObject* outer_code() const noexcept { return outer_; }
+
 private:
     const View* view_;
+    PyCodeObject* outer_;
 };
 
 }  // namespace guardtree

@@ -22,7 +22,7 @@ namespace guardtree {
 namespace {
 
 Evaluator previous = nullptr;
-MissHandler miss_handler = nullptr;
+CallbackProtocol protocol;
 
 /// What is to be done with a frame after decide().
 enum class Next : uint8_t { evaluate, done };
@@ -53,26 +53,32 @@ Next run_code(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
     return Next::done;
 }
 
+[[gnu::cold]] MissOutcome ask_callback(const View& view, CodeCache& cache) {
+    const Owned<> callback = current_callback();
+    const HookPause pause;
+    const Owned<> arguments = protocol.arguments(view, cache);
+    if (!arguments) return {MissOutcome::raise, {}};
+    const auto answer =
+        Owned<>::steal(PyObject_Call(callback.get(), arguments.get(), nullptr));
+    protocol.close(arguments.get());
+    if (!answer) return {MissOutcome::raise, {}};
+    return protocol.interpret(answer.get(), view);
+}
+
 [[gnu::cold, gnu::noinline]] Next handle_miss(PyThreadState* thread,
                                               CPython::Frame* frame, PyCodeObject* code,
                                               CodeCache* cache, const View& view,
                                               PyObject** result) {
     ++cache->counters.misses;
     cache->drop_dead_entries();
-    if (hook_thread.mode != Mode::compile || !miss_handler) return Next::evaluate;
+    if (hook_thread.mode != Mode::compile || !protocol.arguments) return Next::evaluate;
     if (cache->table()->entries().size() >= entry_limit()) {
         cache->limit_reached = true;
         return Next::evaluate;
     }
-    MissOutcome outcome;
-    {
-        const Owned<> callback = current_callback();
-        const HookPause pause;
-        const int built_before = view.dicts_built();
-        outcome = miss_handler(callback.get(), view, *cache);
-        cache->counters.dicts_built +=
-            static_cast<uint64_t>(view.dicts_built() - built_before);
-    }
+    const int built_before = view.dicts_built();
+    const MissOutcome outcome = ask_callback(view, *cache);
+    cache->counters.dicts_built += static_cast<uint64_t>(view.dicts_built() - built_before);
     switch (outcome.action) {
     case MissOutcome::run_plain: return Next::evaluate;
     case MissOutcome::raise: return abandon(thread, frame, result);
@@ -167,6 +173,8 @@ Evaluator previous_evaluator() noexcept { return previous; }
 
 void set_previous_evaluator(Evaluator evaluator) noexcept { previous = evaluator; }
 
-void set_miss_handler(MissHandler handler) noexcept { miss_handler = handler; }
+void set_callback_protocol(const CallbackProtocol& of_callbacks) noexcept {
+    protocol = of_callbacks;
+}
 
 }  // namespace guardtree

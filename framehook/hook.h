@@ -15,11 +15,18 @@ struct MissOutcome {
     Shared<Entry> entry;  ///< with run_entry: added to the code's cache and run
 };
 
-/// Asks a thread's callback about a frame; set by the layer that knows the callback's
-/// Python types. With `raise` an exception is set. The hook is paused meanwhile.
-using MissHandler = MissOutcome (*)(PyObject* callback, const View& view,
-                                    CodeCache& cache);
-void set_miss_handler(MissHandler handler) noexcept;
+/// What callbacks are given and what their answers mean: set by the layer that knows their
+/// Python types. The hook makes the call itself, so that no foreign C++ frame is on the
+/// stack while user code runs.
+struct CallbackProtocol {
+    /// The tuple of arguments for a frame; null with an exception set.
+    Owned<> (*arguments)(const View& view, CodeCache& cache) = nullptr;
+    /// The callback is over, however it ended: the frame among `arguments` closes.
+    void (*close)(PyObject* arguments) noexcept = nullptr;
+    /// The meaning of an answer; with `raise` an exception is set.
+    MissOutcome (*interpret)(PyObject* answer, const View& view) = nullptr;
+};
+void set_callback_protocol(const CallbackProtocol& protocol) noexcept;
 
 /// The evaluator. Costs a frame of a thread without a callback one thread-local load.
 /// Pass-through is a tail call: no C stack of its own.

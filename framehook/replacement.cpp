@@ -15,7 +15,7 @@ namespace {
 bool always_call = false;
 
 constexpr int generator_flags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
-constexpr int compared_flags = generator_flags | CO_VARARGS | CO_VARKEYWORDS |
+constexpr int compared_flags = generator_flags | CO_ITERABLE_COROUTINE | CO_VARARGS | CO_VARKEYWORDS |
                                CO_OPTIMIZED | CO_NEWLOCALS;
 
 int argument_slots(PyCodeObject* code) noexcept {
@@ -31,7 +31,8 @@ std::string names_text(PyCodeObject* code, int from, int to) {
 
 std::string flags_text(PyCodeObject* code) {
     std::string text;
-    if (code->co_flags & CO_GENERATOR) text = "a generator";
+    if (code->co_flags & CO_ITERABLE_COROUTINE) text = "a generator-based coroutine";
+    else if (code->co_flags & CO_GENERATOR) text = "a generator";
     else if (code->co_flags & CO_COROUTINE) text = "a coroutine";
     else if (code->co_flags & CO_ASYNC_GENERATOR) text = "an asynchronous generator";
     else if (code->co_flags & CO_OPTIMIZED) text = "a function";
@@ -89,9 +90,19 @@ bool collect(const View& view, PyCodeObject* code, Owned<>& positional,
 Owned<> function_of(const View& view, PyCodeObject* code) noexcept {
     auto function = Owned<>::steal(
         PyFunction_New(reinterpret_cast<PyObject*>(code), view.globals().get()));
-    if (function && code->co_nfreevars && view.closure()) {
+    if (!function) return {};
+    if (code->co_nfreevars && view.closure()) {
         if (PyFunction_SetClosure(function.get(), view.closure().get()) < 0) return {};
     }
+    // Generators are named after their function, which the caller may have renamed.
+    const auto* called = reinterpret_cast<PyFunctionObject*>(view.function().get());
+    auto* made = reinterpret_cast<PyFunctionObject*>(function.get());
+    Owned<>::steal(std::exchange(made->func_name,
+                                 Owned<>::share(called->func_name).release()))
+        .reset();
+    Owned<>::steal(std::exchange(made->func_qualname,
+                                 Owned<>::share(called->func_qualname).release()))
+        .reset();
     return function;
 }
 

@@ -4,12 +4,13 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace guardtree {
 
 const char* find_stack_floor() noexcept {
-    constexpr size_t margin = size_t{256} * 1024;
+    constexpr size_t most = size_t{256} * 1024;
     void* low = nullptr;
     size_t size = 0;
     pthread_attr_t attributes;
@@ -18,8 +19,8 @@ const char* find_stack_floor() noexcept {
         pthread_attr_destroy(&attributes);
     }
     // Unknown bounds: an address that no frame is under.
-    if (!low || size < 2 * margin) return reinterpret_cast<const char*>(1);
-    return static_cast<const char*>(low) + margin;
+    if (!low) return reinterpret_cast<const char*>(1);
+    return static_cast<const char*>(low) + std::min(most, size / 4);
 }
 
 }  // namespace guardtree

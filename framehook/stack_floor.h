@@ -5,7 +5,7 @@
 namespace guardtree {
 
 /// Reads the bounds of the calling thread's stack. The address under which frames are
-/// refused: 256 KiB above the end, enough for one evaluation and its error handling.
+/// refused: 256 KiB above the end (a quarter of a small stack), enough for one evaluation and its error handling.
 const char* find_stack_floor() noexcept;
 
 /// True when the calling thread is about to run out of C stack. `floor` is the thread's

@@ -22,6 +22,11 @@ constexpr const char* record_name = "guardtree.thread";
 int threads_with_callback = 0;
 bool is_shut_down = false;
 
+/// Another evaluator was put above ours when ours was to go. It may call ours for ever
+/// (it saved it as its previous one), so ours must not be put above it: they would call
+/// each other without end.
+bool is_below_another = false;
+
 struct ThreadRecord {
     Owned<> callback = Owned<>::share(Py_None);
     HookThread* hot = &hook_thread;
@@ -38,14 +43,18 @@ void install() noexcept {
     const _PyFrameEvalFunction present =
         _PyInterpreterState_GetEvalFrameFunc(interpreter);
     if (present == evaluate_frame || is_shut_down) return;
+    if (is_below_another && present != _PyEval_EvalFrameDefault) return;
+    is_below_another = false;
     set_previous_evaluator(present == _PyEval_EvalFrameDefault ? nullptr : present);
     _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_frame);
 }
 
-/// Another evaluator may have been put above ours and may call us: then we stay.
 void uninstall() noexcept {
     PyInterpreterState* interpreter = PyInterpreterState_Main();
-    if (_PyInterpreterState_GetEvalFrameFunc(interpreter) != evaluate_frame) return;
+    if (_PyInterpreterState_GetEvalFrameFunc(interpreter) != evaluate_frame) {
+        is_below_another = true;
+        return;
+    }
     const _PyFrameEvalFunction previous = previous_evaluator();
     _PyInterpreterState_SetEvalFrameFunc(interpreter,
                                          previous ? previous : _PyEval_EvalFrameDefault);

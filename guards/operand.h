@@ -36,12 +36,14 @@ struct Identity {
 
     bool is_dead() const noexcept { return weak && weak->wr_object != object; }
 
+    static constexpr const char* annotation = "object";  // in stubs
     static constexpr const char* expects = "an object";
     static bool read(PyObject* from, Identity& to, References& keep, Diagnostic& problem);
 };
 
 /// An Identity that is a type.
 struct TypeIdentity : Identity {
+    static constexpr const char* annotation = "type";  // in stubs
     static constexpr const char* expects = "a type";
     static bool read(PyObject* from, TypeIdentity& to, References& keep,
                      Diagnostic& problem);
@@ -52,6 +54,7 @@ struct TypeIdentity : Identity {
 struct Constant {
     PyObject* value = nullptr;
 
+    static constexpr const char* annotation = "object";  // in stubs
     static constexpr const char* expects =
         "a constant (None, bool, int, float, complex, str, bytes, Ellipsis, or a tuple, "
         "list, dict, set or frozenset of constants)";
@@ -63,6 +66,7 @@ struct Key {
     PyObject* value = nullptr;
     Py_hash_t hash = 0;
 
+    static constexpr const char* annotation = "Hashable";  // in stubs
     static constexpr const char* expects = "a hashable constant";
     static bool read(PyObject* from, Key& to, References& keep, Diagnostic& problem);
 };
@@ -71,6 +75,7 @@ struct Key {
 struct Name {
     PyObject* value = nullptr;
 
+    static constexpr const char* annotation = "str";  // in stubs
     static constexpr const char* expects = "a name (str)";
     static bool read(PyObject* from, Name& to, References& keep, Diagnostic& problem);
 };
@@ -79,6 +84,7 @@ struct Name {
 struct Callable {
     PyObject* value = nullptr;
 
+    static constexpr const char* annotation = "Callable[[Any], object]";  // in stubs
     static constexpr const char* expects = "a callable";
     static bool read(PyObject* from, Callable& to, References& keep, Diagnostic& problem);
 };
@@ -87,6 +93,7 @@ struct Callable {
 struct Index {
     Py_ssize_t value = 0;
 
+    static constexpr const char* annotation = "int";  // in stubs
     static constexpr const char* expects = "an int";
     static bool read(PyObject* from, Index& to, References& keep, Diagnostic& problem);
 };
@@ -95,6 +102,7 @@ struct Index {
 struct Size {
     Py_ssize_t value = 0;
 
+    static constexpr const char* annotation = "int";  // in stubs
     static constexpr const char* expects = "an int >= 0";
     static bool read(PyObject* from, Size& to, References& keep, Diagnostic& problem);
 };

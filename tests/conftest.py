@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -26,11 +26,16 @@ class OnlyFor:
     """A callback that answers for one code object and asks again for all others.
 
     The answer for the others is never None: None would mark code of pytest and of
-    the standard library as skipped for the rest of the process.
+    the standard library as skipped for the rest of the process. The code of a test's
+    inner functions is one object for all of the test's parameters, so `hook` resets
+    what was used.
     """
+
+    used: ClassVar[list[CodeType]] = []
 
     def __init__(self, target: Code, answer: Answer) -> None:
         self.code = code_of(target)
+        self.used.append(self.code)
         self.answer = answer
         self.calls = 0
 
@@ -52,6 +57,8 @@ def hook() -> Iterator[None]:
     yield
     _guardtree._force_called(False)
     prior = gt.set_eval_frame(None)
+    while OnlyFor.used:
+        gt.reset_code(OnlyFor.used.pop())
     assert prior is None, f"the test left the callback {prior!r} installed"
     assert not _guardtree._hook_installed(), "the test left the evaluator installed"
 
@@ -114,7 +121,8 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     """
     import guardtree as gt
 
-    package_parent = str(Path(gt.__file__).resolve().parent.parent)
+    # Not resolved: a build stages the package as links to its sources.
+    package_parent = str(Path(gt.__file__).absolute().parent.parent)
 
     def run(
         source: str | Path, *args: str, status: int | None = 0

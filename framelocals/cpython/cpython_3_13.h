@@ -26,8 +26,8 @@ struct CPython313 {
     static constexpr unsigned char kind_cell = CO_FAST_CELL;
     static constexpr unsigned char kind_free = CO_FAST_FREE;
 
-    /// The evaluator itself raises RecursionError before the C stack ends.
-    static constexpr bool checks_c_stack = true;
+    /// The evaluator counts C recursion and does not know how large the thread's stack is.
+    static constexpr bool checks_c_stack = false;
     /// A specialised constructor call runs `__init__` without asking the hook.
     static constexpr bool init_may_escape_hook = true;
 

@@ -107,7 +107,7 @@ def test_an_asynchronous_generator_can_be_replaced(path, swap) -> None:
     log: list[str] = []
 
     async def old(n):
-        yield n
+        yield n, log
 
     async def new(n):
         try:
@@ -249,7 +249,7 @@ def test_cancelling_a_task_runs_the_finally_of_its_replacement(path, swap) -> No
     log: list[str] = []
 
     async def old():
-        await asyncio.sleep(30)
+        await asyncio.sleep(30, log)
 
     async def new():
         try:

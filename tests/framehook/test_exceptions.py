@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+import warnings
 import weakref
 from typing import Any
 
@@ -41,7 +42,7 @@ def test_a_traceback_names_the_replacement_once(path, swap) -> None:
 
 def test_a_traceback_survives_a_deep_recursion_of_replacements(path, swap) -> None:
     def old(n):
-        return n
+        return n, old
 
     def new(n):
         if n == 0:
@@ -64,7 +65,7 @@ def test_handlers_of_the_replacement_run(path, swap) -> None:
             log.append("exit")
 
     def old(a):
-        return a
+        return a, Manager, log
 
     def new(a):
         try:
@@ -107,7 +108,7 @@ def test_the_exception_being_handled_is_seen_and_becomes_the_context(
 @pytest.mark.parametrize("kind", [StopIteration, KeyboardInterrupt, SystemExit])
 def test_any_kind_of_exception_passes_through(kind, path, swap) -> None:
     def old():
-        return None
+        return kind
 
     def new():
         raise kind("why")
@@ -246,8 +247,6 @@ def test_an_error_in_the_frame_is_printed_with_the_replacements_lines(
 
 
 def test_warnings_point_at_the_caller_of_the_replacement(path, swap) -> None:
-    import warnings
-
     def old():
         return None
 

@@ -80,12 +80,26 @@ def test_a_replaced_generator_yields_takes_and_returns(path, swap) -> None:
         for _ in range(3):
             generator = old(1)
             assert generator.gi_code is new.__code__
-            assert generator.__name__ == "old"
             assert next(generator) == [1]
             assert generator.send("x") == ["x", 2]
             with pytest.raises(StopIteration) as stop:
                 generator.send("end")
             assert stop.value.value == "end"
+
+
+def test_a_replaced_generator_is_named_after_its_function(path, swap) -> None:
+    def old():
+        yield "old"
+
+    def new():
+        larger = "new"
+        yield [[larger]]
+
+    old.__name__, old.__qualname__ = "own", "its.own"
+    with gt.optimize(swap(old, new)):
+        for _ in range(2):
+            generator = old()
+            assert (generator.__name__, generator.__qualname__) == ("own", "its.own")
 
 
 @pytest.mark.parametrize("count", [2, 50, 3000])
@@ -132,7 +146,7 @@ def test_throw_reaches_a_generator_without_a_lookup(started, path, swap) -> None
     log: list[str] = []
 
     def old():
-        yield "old"
+        yield "old", log
 
     def new():
         log.append("started")
@@ -174,7 +188,7 @@ def test_with_and_finally_run_when_a_generator_is_dropped(how, path, swap) -> No
             log.append(kind.__name__)
 
     def old():
-        yield "old"
+        yield Manager, log
 
     def new():
         with Manager():

@@ -94,9 +94,12 @@ def test_another_arity_or_no_code_at_all_is_an_error(child) -> None:
     out = child("""
 def two(a, b): return a, b
 def none(): return None
-def free(a): return lambda: a
+def outer(n):
+    def free(a): return n
+    return free
 
-for wrong in (two.__code__, none.__code__, free.__code__, 42, None, "code"):
+codes = two.__code__, none.__code__, outer(1).__code__
+for wrong in (*codes, 42, None, "code"):
     gt.set_eval_frame(only(f, lambda frame: gt.GuardedCode(wrong, always)))
     try:
         f(1)
@@ -186,6 +189,9 @@ print(counts == (sys.getrefcount(n), sys.getrefcount(f.__closure__[0])))
 # The frame's reference to the original code was not released: one leaked a hit.
 def test_a_hit_releases_the_original_code(child) -> None:
     out = child("""
+space = {}
+exec("def f(a): return a", space)  # this program's own code would keep a nested one
+f = space.pop("f")
 gt.set_eval_frame(only(f, entry(new.__code__)))
 f(1)
 before = sys.getrefcount(f.__code__), sys.getrefcount(new.__code__)
@@ -243,8 +249,9 @@ space = {"gc": gc}
 exec('''
 def f(a): return a
 def new(a):
+    collect = gc.collect
     space.clear()
-    gc.collect()
+    collect()
     return [a, len("abc")]
 space = None
 ''', space)

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 TOOL = 3
-NAMES = ("PY_START", "PY_RETURN", "PY_YIELD", "PY_RESUME", "PY_THROW", "LINE", "CALL")
-GLOBAL_ONLY = ("PY_UNWIND", "RAISE", "EXCEPTION_HANDLED")
+NAMES = ("PY_START", "PY_RETURN", "PY_YIELD", "PY_RESUME", "LINE", "CALL")
+GLOBAL_ONLY = ("PY_THROW", "PY_UNWIND", "RAISE", "EXCEPTION_HANDLED")
 
 
 def monitor(call: Callable[[], Any], local: Any = None) -> list[tuple[str, str]]:

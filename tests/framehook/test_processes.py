@@ -239,25 +239,53 @@ if WHERE == "main":
     run_python(source, status=status)
 
 
-def test_a_daemon_thread_under_the_hook_does_not_disturb_the_end(run_python) -> None:
+@pytest.mark.parametrize("forced", [False, True])
+@pytest.mark.parametrize("where", ["callback", "guard", "replacement"])
+def test_daemon_threads_inside_the_machinery_do_not_disturb_the_end(
+    where, forced, run_python
+) -> None:
+    # A daemon thread ends where it next asks for the GIL. Up to 3.13 that unwinds its
+    # C++ frames, and an unwinding that meets a noexcept frame ends the process.
     source = (
         PRELUDE
-        + """
+        + f"""
 import time
+WHERE = {where!r}
+_guardtree._force_called({forced})
+
+def rest(place):
+    if place == WHERE and threading.current_thread() is not threading.main_thread():
+        started.set()
+        for _ in range(10000):
+            time.sleep(0.0002)
+
+def new(a):
+    rest("replacement")
+    return "new", a
+
+def guard(f_locals):
+    rest("guard")
+    return WHERE != "callback"
+
+def callback(frame, entry, state):
+    if frame.f_code is not f.__code__:
+        return gt.ASK_AGAIN
+    rest("callback")
+    return gt.GuardedCode(new.__code__, guard)
+
 def body():
     gt.set_eval_frame(callback)
-    started.set()
     while True:
         f(1)
 
 started = threading.Event()
-for _ in range(3):
+for _ in range(8):
     threading.Thread(target=body, daemon=True).start()
 started.wait()
-time.sleep(0.05)
 gt.set_eval_frame(callback)
 print(f(1))
 """
     )
     done = run_python(source)
     assert done.stdout == "('new', 1)\n"
+    assert done.stderr == ""

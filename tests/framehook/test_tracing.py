@@ -206,7 +206,7 @@ def test_line_events_may_start_in_the_middle_of_a_replacement(path, swap) -> Non
     lines: list[int] = []
 
     def old(a):
-        return a
+        return a, tracer
 
     def new(a):
         sys._getframe().f_trace = tracer
@@ -236,7 +236,7 @@ def test_a_profiler_started_in_a_replacement_sees_its_return(path, swap) -> None
         events.append(f"{event} {frame.f_code.co_name}")
 
     def old():
-        return None
+        return profiler
 
     def new():
         sys.setprofile(profiler)

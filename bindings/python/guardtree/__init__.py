@@ -6,23 +6,9 @@ current thread, ``GuardedCode`` is what a callback gives back. See the project's
 
 from __future__ import annotations
 
-import sys as _sys
-import sysconfig as _sysconfig
+from ._host import check_host as _check_host
 
-if not (3, 11) <= _sys.version_info[:2] <= (3, 15):
-    raise ImportError(
-        "guardtree supports CPython 3.11 to 3.15, this is "
-        f"{_sys.version.split()[0]}; use one of those"
-    )
-if _sys.implementation.name != "cpython":
-    raise ImportError(
-        f"guardtree reads CPython's frames, this is {_sys.implementation.name}"
-    )
-if _sysconfig.get_config_var("Py_GIL_DISABLED"):
-    raise ImportError(
-        "guardtree does not support free-threaded CPython yet; "
-        "use a GIL build of 3.11 to 3.15"
-    )
+_check_host()
 
 import atexit as _atexit
 

@@ -1,0 +1,25 @@
+// The benchmarks by subject: each file registers its own.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <functional>
+#include <string>
+
+#include <benchmark/benchmark.h>
+
+namespace guardtree::bench {
+
+/// Registers one benchmark under a name, with the run's settings.
+using Register = std::function<void(const std::string& name,
+                                    std::function<void(benchmark::State&)> measure)>;
+
+/// evaluate/<raw, dict, built_dict>/locals:<n>/guards:<n>
+void register_sweep(const Register& add);
+
+/// kind/<call>: <value> and step/<call>: <value>, one for each example of AllKinds and
+/// AllSteps.
+void register_kinds_and_steps(const Register& add);
+
+/// lookup/<entry>, evaluate/empty, frame_view, dict_item.
+void register_lookups(const Register& add);
+
+}  // namespace guardtree::bench

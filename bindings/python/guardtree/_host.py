@@ -1,0 +1,41 @@
+"""Whether this interpreter can host guardtree: asked before the compiled part is loaded."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+
+
+def _is_subinterpreter() -> bool:
+    try:
+        import _interpreters as api  # 3.13 and later
+    except ImportError:
+        try:
+            import _xxsubinterpreters as api  # 3.11 and 3.12
+        except ImportError:
+            return False  # built without; the compiled part asks again
+    return bool(api.get_current() != api.get_main())
+
+
+def check_host() -> None:
+    """Raise ImportError, saying what to do, where guardtree cannot work."""
+    if sys.implementation.name != "cpython":
+        raise ImportError(
+            f"guardtree reads CPython's frames, this is {sys.implementation.name}"
+        )
+    if not (3, 11) <= sys.version_info[:2] <= (3, 15):
+        raise ImportError(
+            "guardtree supports CPython 3.11 to 3.15, this is "
+            f"{sys.version.split()[0]}; use one of those"
+        )
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise ImportError(
+            "guardtree does not support free-threaded CPython yet; "
+            "use a GIL build of 3.11 to 3.15"
+        )
+    if _is_subinterpreter():
+        raise ImportError(
+            "guardtree works in the main interpreter only: frame evaluators and code "
+            "caches are per interpreter. Import it there; code of subinterpreters runs "
+            "untouched"
+        )

@@ -1,0 +1,8 @@
+"""``python -m guardtree.bench``: the same as ``python -m guardtree bench``."""
+
+import sys
+
+from .command import main
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,155 @@
+"""Values that the oracle's trees are evaluated on; every hook of the language misbehaves."""
+
+from collections import OrderedDict, defaultdict, deque
+
+
+class Named:
+    """Prints as the global name it has, so that printed trees evaluate."""
+
+    def __init__(self, name, **attributes):
+        self.name = name
+        self.__dict__.update(attributes)
+
+    def __repr__(self):
+        return self.name
+
+
+class RaisingEq(Named):
+    """Equality raises; the hash is that of 'a', so that dicts do compare."""
+
+    def __eq__(self, other):
+        raise ValueError("no equality")
+
+    def __hash__(self):
+        return hash("a")
+
+
+class LyingEq(Named):
+    """Equals everything; no kind may be taken in."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return hash("b")
+
+
+class RaisingGetattr(Named):
+    """An unknown attribute is an error, not an absence."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ValueError(name)
+
+
+class Properties(Named):
+    """Properties that raise, and one that is absent in its own words."""
+
+    @property
+    def a(self):
+        1 / 0
+
+    @property
+    def b(self):
+        raise AttributeError("b")
+
+
+class RaisingLen(list):
+    """A list whose own length raises."""
+
+    def __len__(self):
+        raise ValueError("no length")
+
+
+class LongerList(list):
+    """A list that says it is longer."""
+
+    def __len__(self):
+        return list.__len__(self) + 1
+
+
+class KeepsLen(list):
+    """A list subclass with list's own length; items are someone else's."""
+
+    def __getitem__(self, index):
+        return "overridden"
+
+
+class Missing(dict):
+    """Absent keys appear through []; not through dict_item."""
+
+    def __missing__(self, key):
+        return key
+
+
+class ItemsRaise:
+    """value[key] raises: an absence for LookupError, else an error."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def __getitem__(self, key):
+        raise self.error
+
+    def __repr__(self):
+        return "items_raise"
+
+
+class RaisingBool:
+    """A predicate's answer without a truth."""
+
+    def __bool__(self):
+        raise ValueError("no truth")
+
+
+def is_big(value):
+    return value > 2
+
+
+def is_list(value):
+    return isinstance(value, list)
+
+
+def is_hashable(value):
+    return hash(value) is not None
+
+
+def has_no_truth(value):
+    return RaisingBool()
+
+
+def raises(value):
+    raise RuntimeError(str(type(value)))
+
+
+def always(value):
+    return [0]
+
+
+def never(value):
+    return ""
+
+
+user = Named("user", a=1, b=[1, 2])
+other = Named("other", a={"a": None}, real=2)
+raising_eq = RaisingEq("raising_eq")
+lying_eq = LyingEq("lying_eq", a=3)
+raising_getattr = RaisingGetattr("raising_getattr", a=0.0)
+properties = Properties("properties")
+itself = []
+itself.append(itself)
+
+VALUES = [
+    None, True, False, ..., 0, 1, 2, 3, -1, 2**70, 0.0, -0.0, 1.0, float("nan"),
+    float("inf"), 1j, complex(-0.0, 1), "", "a", "ab", b"", b"a", bytearray(b"ab"),
+    (), (1,), (True,), (1, 2), ((1,), (True,)), [], [0], [1, 2], [[1], [2, 3]], {},
+    {"a": 1}, {"a": True}, {1: "a", "b": {"a": 2}}, {True: 0}, {(1, 2): [3]},
+    {raising_eq: 1}, {lying_eq: 2}, set(), {1}, {True},
+    {1, "a"}, frozenset(), frozenset({1}), frozenset({(1, 2)}), range(0), range(2),
+    deque([1, 2]), OrderedDict(a=1), defaultdict(list, {"a": [1]}), Missing(b=2),
+    RaisingLen([1]), LongerList([1]), KeepsLen([7, 8]), ItemsRaise(KeyError("a")),
+    ItemsRaise(IndexError(0)), ItemsRaise(ValueError("a")), ItemsRaise(TypeError("a")),
+    user, other, raising_eq, lying_eq, raising_getattr, properties, itself, int, list,
+    Named, len, is_big, memoryview(b"ab"),
+]  # fmt: skip
