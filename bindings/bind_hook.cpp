@@ -144,7 +144,7 @@ void bind_code_state(py::module_& module) {
 }
 
 void bind_test_switches(py::module_& module) {
-    module.def("_force_called", &force_called, py::arg("on"),
+    module.def("_force_called", [](bool on) { always_call = on; }, py::arg("on"),
                "For tests: run every replacement by the fall-back, as a call.");
     module.def("_hook_installed", &is_hook_installed);
     module.def("_hooked_threads", &hooked_threads);

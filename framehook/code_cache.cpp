@@ -5,22 +5,60 @@
 #include "code_cache.h"
 
 #include <new>
+#include <utility>
+#include <vector>
 
 namespace guardtree {
+
+Py_ssize_t code_cache_index = -1;
+
 namespace {
 
-Py_ssize_t extra_index = -1;
 size_t most_entries = default_entry_limit;
+
+/// The last cache made; the others are reached from it.
+CodeCache* newest = nullptr;
 
 /// CPython calls this when a code object dies, with null where nothing was stored.
 void release(void* cache) { delete static_cast<CodeCache*>(cache); }
 
 }  // namespace
 
+CodeCache::CodeCache() noexcept : before_(this), after_(this) {
+    if (newest) {
+        before_ = newest;
+        after_ = newest->after_;
+        before_->after_ = this;
+        after_->before_ = this;
+    }
+    newest = this;
+}
+
+CodeCache::~CodeCache() {
+    if (newest == this) newest = before_ == this ? nullptr : before_;
+    before_->after_ = after_;
+    after_->before_ = before_;
+}
+
+void CodeCache::reset_all() noexcept {
+    // Dropping runs user code, which may make and end caches: all are emptied first.
+    std::vector<Shared<Table>> tables;
+    References states;
+    CodeCache* cache = newest;
+    while (cache) {
+        tables.push_back(std::exchange(cache->table_, make_shared_counted<Table>()));
+        states.push_back(std::exchange(cache->frame_state_, {}));
+        cache->skipped = false;
+        cache->limit_reached = false;
+        cache->counters = {};
+        cache = cache->before_ == newest ? nullptr : cache->before_;
+    }
+}
+
 bool CodeCache::set_up() noexcept {
-    if (extra_index >= 0) return true;
-    extra_index = CPython::request_code_extra_index(release);
-    if (extra_index >= 0) return true;
+    if (code_cache_index >= 0) return true;
+    code_cache_index = CPython::request_code_extra_index(release);
+    if (code_cache_index >= 0) return true;
     PyErr_SetString(PyExc_ImportError,
                     "no co_extra index is left: other modules of this process took all "
                     "255; import guardtree before them");
@@ -28,7 +66,7 @@ bool CodeCache::set_up() noexcept {
 }
 
 CodeCache* CodeCache::find(PyCodeObject* code) noexcept {
-    return static_cast<CodeCache*>(CPython::code_extra(code, extra_index));
+    return static_cast<CodeCache*>(CPython::code_extra(code, code_cache_index));
 }
 
 CodeCache* CodeCache::of(PyCodeObject* code) noexcept {
@@ -38,7 +76,7 @@ CodeCache* CodeCache::of(PyCodeObject* code) noexcept {
         PyErr_NoMemory();
         return nullptr;
     }
-    if (!CPython::set_code_extra(code, extra_index, cache)) {
+    if (!CPython::set_code_extra(code, code_cache_index, cache)) {
         delete cache;
         return nullptr;
     }

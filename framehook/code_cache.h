@@ -26,11 +26,12 @@ struct CodeCounters {
 
 class CodeCache {
 public:
-    CodeCache() = default;
+    CodeCache() noexcept;
+    ~CodeCache();
     CodeCache(const CodeCache&) = delete;
     CodeCache& operator=(const CodeCache&) = delete;
 
-    /// The cache of `code`, or null when it has none. One load.
+    /// The cache of `code`, or null when it has none.
     static CodeCache* find(PyCodeObject* code) noexcept;
 
     /// The cache of `code`, made when it has none. Null with an exception set.
@@ -49,6 +50,10 @@ public:
     /// while guards of this very code run.
     void reset() noexcept;
 
+    /// reset() of every cache there is: at interpreter exit, when nothing else would free
+    /// what entries and their code hold of each other.
+    static void reset_all() noexcept;
+
     /// The dict given to callbacks as frame_state; borrowed, null with an exception set.
     PyObject* frame_state() noexcept;
 
@@ -59,7 +64,12 @@ public:
 private:
     Shared<Table> table_ = make_shared_counted<Table>();
     Owned<> frame_state_;
+    CodeCache* before_;  ///< all caches, in a ring
+    CodeCache* after_;
 };
+
+/// Where caches lie in co_extra; the hook reads it without a call.
+extern Py_ssize_t code_cache_index;
 
 /// Entries a code object may have; at the limit callbacks are no longer asked for it,
 /// look-ups go on, misses run plain. Process-wide.

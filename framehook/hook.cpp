@@ -14,8 +14,9 @@
 #include "hook.h"
 
 #include "../framelocals/exception.h"
-#include "replacement.h"
+#include "../framelocals/frame_view.h"
 #include "stack_floor.h"
+#include "substitution.h"
 #include "thread_state.h"
 
 namespace guardtree {
@@ -90,14 +91,34 @@ Next run_code(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
     return run_code(thread, frame, code, replacement, cache->counters, result);
 }
 
-/// The part of decide() that runs user code: a table with Python-level guards is pinned,
-/// and the hook is off meanwhile.
-[[gnu::noinline]] const Entry* lookup_with_python(const Table& table, const View& view,
-                                                  PyObject** values,
-                                                  Shared<Table>& pinned) noexcept {
-    pinned = Shared<Table>(const_cast<Table*>(&table));
-    const HookPause pause;
-    return lookup(table, view, values);
+CodeCache* find_cache(PyCodeObject* code) noexcept {
+    return static_cast<CodeCache*>(CPython::code_extra(code, code_cache_index));
+}
+
+Next run_hit(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
+             CodeCache& cache, const Entry& entry, PyObject** result) noexcept {
+    ++entry.hits;
+    ++cache.counters.hits;
+    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
+    return run_code(thread, frame, code, replacement, cache.counters, result);
+}
+
+/// A look-up that may run user code: the table is pinned, the hook is off meanwhile.
+[[gnu::noinline]] Next decide_with_python(PyThreadState* thread, CPython::Frame* frame,
+                                          PyCodeObject* code, CodeCache& cache,
+                                          const View& view, PyObject** result) {
+    const Shared<Table> table = cache.table();
+    auto** values = static_cast<PyObject**>(
+        __builtin_alloca(sizeof(PyObject*) * table->value_count()));
+    const Entry* entry = nullptr;
+    {
+        const HookPause pause;
+        entry = lookup(*table, view, values);
+    }
+    cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
+    if (entry) return run_hit(thread, frame, code, cache, *entry, result);
+    if (PyErr_Occurred()) return abandon(thread, frame, result);
+    return handle_miss(thread, frame, code, &cache, view, result);
 }
 
 [[gnu::noinline]] Next decide(PyThreadState* thread, CPython::Frame* frame,
@@ -118,22 +139,13 @@ Next run_code(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
     const Table& table = *cache->table();
     if (!table.entries().empty()) {
         ++cache->counters.lookups;
+        if (table.calls_python()) {
+            return decide_with_python(thread, frame, code, *cache, view, result);
+        }
         auto** values = static_cast<PyObject**>(
             __builtin_alloca(sizeof(PyObject*) * table.value_count()));
-        const Entry* entry = nullptr;
-        Shared<Table> pinned;
-        if (table.calls_python()) {
-            entry = lookup_with_python(table, view, values, pinned);
-            cache->counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
-            if (!entry && PyErr_Occurred()) return abandon(thread, frame, result);
-        } else {
-            entry = lookup(table, view, values);
-        }
-        if (entry) [[likely]] {
-            ++entry->hits;
-            ++cache->counters.hits;
-            auto* replacement = reinterpret_cast<PyCodeObject*>(entry->payload.get());
-            return run_code(thread, frame, code, replacement, cache->counters, result);
+        if (const Entry* entry = lookup(table, view, values)) [[likely]] {
+            return run_hit(thread, frame, code, *cache, *entry, result);
         }
     }
     return handle_miss(thread, frame, code, cache, view, result);
@@ -148,6 +160,18 @@ Next run_code(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
     return evaluate_below(thread, frame, 1);
 }
 
+/// The part of evaluate_frame for threads with a callback.
+[[gnu::noinline]] PyObject* evaluate_hooked(PyThreadState* thread, CPython::Frame* frame) {
+    PyCodeObject* code = CPython::code(frame);
+    CodeCache* cache = find_cache(code);
+    if (cache ? cache->skipped : hook_thread.active == Mode::lookup_only) {
+        return evaluate_below(thread, frame, 0);
+    }
+    PyObject* result = nullptr;
+    if (decide(thread, frame, code, cache, &result) == Next::done) return result;
+    return evaluate_below(thread, frame, 0);
+}
+
 }  // namespace
 
 PyObject* evaluate_frame(PyThreadState* thread, CPython::Frame* frame, int throwing) {
@@ -159,14 +183,7 @@ PyObject* evaluate_frame(PyThreadState* thread, CPython::Frame* frame, int throw
     if (hook_thread.active == Mode::off || throwing) {
         return evaluate_below(thread, frame, throwing);
     }
-    PyCodeObject* code = CPython::code(frame);
-    CodeCache* cache = CodeCache::find(code);
-    if (cache ? cache->skipped : hook_thread.active == Mode::lookup_only) {
-        return evaluate_below(thread, frame, throwing);
-    }
-    PyObject* result = nullptr;
-    if (decide(thread, frame, code, cache, &result) == Next::done) return result;
-    return evaluate_below(thread, frame, 0);
+    return evaluate_hooked(thread, frame);
 }
 
 Evaluator previous_evaluator() noexcept { return previous; }

@@ -5,16 +5,17 @@
 #include "replacement.h"
 
 #include "../framelocals/exception.h"
-#include "../framelocals/view.h"
+#include "../framelocals/frame_view.h"
 #include "../guards/operand.h"
+#include "substitution.h"
 #include "thread_state.h"
 
 namespace guardtree {
-namespace {
 
 bool always_call = false;
 
-constexpr int generator_flags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+namespace {
+
 constexpr int compared_flags = generator_flags | CO_ITERABLE_COROUTINE | CO_VARARGS | CO_VARKEYWORDS |
                                CO_OPTIMIZED | CO_NEWLOCALS;
 
@@ -160,19 +161,6 @@ std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacemen
     return {};
 }
 
-bool substitute_in_place(PyThreadState* thread, _PyInterpreterFrame* frame,
-                         PyCodeObject* original, PyCodeObject* replacement) noexcept {
-    if (always_call) [[unlikely]] return false;
-    // RETURN_GENERATOR sizes the generator by the function's code, not by the frame's.
-    if ((original->co_flags & generator_flags) &&
-        CPython::frame_words(replacement) > CPython::frame_words(original)) {
-        return false;
-    }
-    if (!CPython::can_substitute(thread, frame, original, replacement)) return false;
-    CPython::substitute(thread, frame, original, replacement);
-    return true;
-}
-
 PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
                            PyCodeObject* original, PyCodeObject* replacement) noexcept {
     Owned<> result;
@@ -184,7 +172,5 @@ PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
     CPython::clear_and_pop(thread, frame);
     return result.release();
 }
-
-void force_called(bool on) noexcept { always_call = on; }
 
 }  // namespace guardtree

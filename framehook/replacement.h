@@ -16,11 +16,6 @@ namespace guardtree {
 /// stack may differ.
 std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacement);
 
-/// True when the frame was made a frame of `replacement` where it lies; false when it does
-/// not fit and must be called. Nothing is allocated.
-bool substitute_in_place(PyThreadState* thread, _PyInterpreterFrame* frame,
-                         PyCodeObject* original, PyCodeObject* replacement) noexcept;
-
 /// The fall-back: calls `replacement` as a function with the frame's arguments, clears the
 /// frame, and returns the call's result (null with an exception set). One function call
 /// for profilers and tracers, as in place. About 100 ns.
@@ -28,6 +23,6 @@ PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
                            PyCodeObject* original, PyCodeObject* replacement) noexcept;
 
 /// Tests run every replacement as a call with this.
-void force_called(bool on) noexcept;
+extern bool always_call;
 
 }  // namespace guardtree

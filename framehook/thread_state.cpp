@@ -141,9 +141,10 @@ int hooked_threads() noexcept { return threads_with_callback; }
 
 void shut_down() noexcept {
     is_shut_down = true;
-    hook_thread.active = Mode::off;
-    hook_thread.mode = Mode::off;
+    // A callback holds its module's globals, which would outlive the module's end.
+    if (!set_callback(Py_None)) PyErr_Clear();
     uninstall();
+    CodeCache::reset_all();
 }
 
 }  // namespace guardtree

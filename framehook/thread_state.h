@@ -63,7 +63,7 @@ bool is_hook_installed() noexcept;
 /// Number of threads whose callback is not None.
 int hooked_threads() noexcept;
 
-/// Takes the evaluator out for good: at interpreter exit.
+/// Takes the evaluator out for good and forgets all entries: at interpreter exit.
 void shut_down() noexcept;
 
 }  // namespace guardtree

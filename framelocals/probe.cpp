@@ -3,7 +3,8 @@
 #include "cpython/cpython.h"
 
 #include "probe.h"
-#include "view.h"
+
+#include "frame_view.h"
 
 namespace guardtree {
 namespace {

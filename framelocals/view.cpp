@@ -69,14 +69,4 @@ Borrowed<> View::f_locals() const noexcept {
     return dict_.get();
 }
 
-FrameView::FrameView(const _PyInterpreterFrame* frame) noexcept {
-    slots_ = CPython::slots(frame);
-    code_ = CPython::code(frame);
-    globals_ = CPython::globals(frame);
-    builtins_ = CPython::builtins(frame);
-    namespace_ = CPython::namespace_of(frame);
-    function_ = CPython::function(frame);
-    closure_ = reinterpret_cast<PyFunctionObject*>(function_)->func_closure;
-}
-
 }  // namespace guardtree

@@ -11,8 +11,6 @@
 
 #include "ref.h"
 
-struct _PyInterpreterFrame;
-
 namespace guardtree {
 
 /// One word of fast locals: a pointer whose two low bits may be set (stack references of
@@ -81,13 +79,6 @@ protected:
 private:
     mutable Owned<> dict_;
     mutable int dicts_built_ = 0;
-};
-
-/// The fast locals of a frame that was entered and has not run its first instruction. Six
-/// loads to make; copies nothing.
-class FrameView : public View {
-public:
-    explicit FrameView(const _PyInterpreterFrame* frame) noexcept;
 };
 
 /// Names and slots that somebody wants to read (a program knows its own).

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "walk.h"
+
 namespace guardtree {
 namespace {
 
@@ -45,7 +47,8 @@ bool Table::has_dead() const noexcept {
 const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept {
     for (const Shared<Entry>& entry : table.entries()) {
         Owned<> error;
-        const Verdict verdict = evaluate(entry->program, view, values, error);
+        NoObserver observer;
+        const Verdict verdict = walk(entry->program, view, values, error, observer);
         if (verdict == Verdict::pass) [[likely]] return entry.get();
         if (verdict == Verdict::error) {
             if (!error) return nullptr;

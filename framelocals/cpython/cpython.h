@@ -2,7 +2,7 @@
 // Include it before anything else: 3.11 wants Py_BUILD_CORE set before Python.h.
 // SPDX-License-Identifier: MIT
 #pragma once
-#ifdef Py_PYTHON_H
+#if defined(Py_PYTHON_H)
 #error "Include framelocals/cpython/cpython.h before Python.h and before headers that include it."
 #endif
 #define Py_BUILD_CORE 1

@@ -69,14 +69,16 @@ protected:
                          const std::string& found) {
         EXPECT_NE(sentence.find(call_text(Op(concrete))), std::string::npos) << sentence;
         EXPECT_NE(sentence.find(found), std::string::npos) << sentence;
-        std::apply(
+        const bool names_operands = std::apply(
             [&](const auto&... each) {
-                ((EXPECT_NE(sentence.find(text_of(concrete.*each.member)),
-                            std::string::npos)
-                  << sentence),
-                 ...);
+                [[maybe_unused]] const auto says = [&](const auto& operand) {
+                    const std::string text = text_of(concrete.*operand.member);
+                    return sentence.find(text) != std::string::npos;
+                };
+                return (true && ... && says(each));
             },
             T::operands());
+        EXPECT_TRUE(names_operands) << sentence;
     }
 
     Namespace names;

@@ -62,7 +62,7 @@ void append_calls(std::vector<std::string>& calls) {
     std::vector<std::string> heads = {std::string(T::info.name) + "("};
     std::apply(
         [&](const auto&... each) {
-            auto extend = [&](const auto& one) {
+            [[maybe_unused]] auto extend = [&](const auto& one) {
                 using Value = std::remove_cvref_t<decltype(T().*one.member)>;
                 std::vector<std::string> longer;
                 for (const std::string& head : heads) {
@@ -160,11 +160,11 @@ protected:
 
     Owned<> locals(std::initializer_list<PyObject*> values) {
         auto made = Owned<>::steal(PyDict_New());
-        const char* name = "x";
+        static constexpr const char* letters[] = {"x", "y", "z"};
+        size_t i = 0;
         for (PyObject* each : values) {
-            if (each) PyDict_SetItemString(made.get(), name, each);
-            ++name;
-            if (!*name) name = "y";
+            if (each) PyDict_SetItemString(made.get(), letters[i], each);
+            ++i;
         }
         return made;
     }

@@ -103,9 +103,9 @@ def show(tables: list[report.Table]) -> None:
         return
     console = Console(highlight=False, markup=False)
     for table in tables:
-        shown = Table(title=table.title, title_justify="left")
+        shown = Table(title=table.title, title_justify="left", padding=(0, 0))
         for i, column in enumerate(table.columns):
-            shown.add_column(column, justify="right" if i else "left")
+            shown.add_column(column, justify="right" if i else "left", no_wrap=True)
         for row in table.rows:
             shown.add_row(*row)
         console.print(shown)

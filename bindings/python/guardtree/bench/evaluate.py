@@ -1,4 +1,4 @@
-"""Runs the C++ benchmarks (bench_evaluate) and keeps what the tables and the plot need."""
+"""Runs the C++ benchmarks (bench_evaluate) and keeps what tables and plot need."""
 
 from __future__ import annotations
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .evaluate import Cell, Rounds
+from .evaluate import CELL, Cell, Rounds
 from .hook import HookResult
 from .rounds import Spread
 
 NOISE = 0.03  # ratios this close to 1 are equal
+CORNER = "locals, guards:"
 
 FORMS = {
     "dict": "a dict that exists",
@@ -43,7 +44,7 @@ class Table:
         lines = [self.title]
         for row in table:
             first = row[0].ljust(widths[0])
-            rest = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]
+            rest = [row[i].rjust(widths[i]) for i in range(1, len(row))]
             lines.append("  " + "  ".join([first, *rest]))
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)]) + "\n"
 
@@ -51,6 +52,11 @@ class Table:
 def number(value: float) -> str:
     """Three digits that matter."""
     return f"{value:.1f}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def ratio_text(value: float) -> str:
+    """Two decimals while they matter."""
+    return f"{value:.2f}" if value < 10 else number(value)
 
 
 def spread_text(spread: Spread | None) -> str:
@@ -65,7 +71,7 @@ def hook_tables(result: HookResult, claims: bool) -> list[Table]:
     """Hits through the hook, and ``check`` from Python."""
     rows = []
     for hit in result.hits:
-        row = [f"{hit.guards}, {hit.arguments} argument(s)"]
+        row = [f"{hit.guards}, {hit.arguments} arg."]
         for spread, limit in (
             (hit.over_pass_through, hit.limit_over_pass_through),
             (hit.over_plain, hit.limit_over_plain),
@@ -90,7 +96,7 @@ def hook_tables(result: HookResult, claims: bool) -> list[Table]:
         "Smallest and largest median of the batches; "
         f"{result.rounds_kept} of {result.rounds_run} rounds kept."
     )
-    columns = ["ns per hit (hook_hit)", "over pass-through", "limit"]
+    columns = ["ns (hook_hit)", "over pass-through", "limit"]
     hits = Table(
         "A hit through the hook",
         [*columns, "over a plain call", "limit"],
@@ -110,11 +116,11 @@ def ratio_table(rounds: Rounds, form: str) -> Table:
     cells = rounds.cells()
     guards = sorted({cell[1] for cell in cells})
     rows = [
-        [f"{count} locals", *(f"{rounds.ratio(form, (count, g)):.2f}" for g in guards)]
+        [str(count), *(ratio_text(rounds.ratio(form, (count, g))) for g in guards)]
         for count in sorted({cell[0] for cell in cells})
     ]
-    columns = ["times raw", *(f"{count} guards" for count in guards)]
-    return Table(f"{FORMS[form].capitalize()}, against raw slots", columns, rows)
+    title = f"{FORMS[form].capitalize()}: times as long as raw slots"
+    return Table(title, [CORNER, *map(str, guards)], rows)
 
 
 def raw_table(rounds: Rounds) -> Table:
@@ -127,11 +133,11 @@ def raw_table(rounds: Rounds) -> Table:
         return number(rounds.time(f"evaluate/raw/{where}"))
 
     rows = [
-        [f"{count} locals", *(time((count, g)) for g in guards)]
+        [str(count), *(time((count, g)) for g in guards)]
         for count in sorted({cell[0] for cell in cells})
     ]
-    columns = ["ns", *(f"{count} guards" for count in guards)]
-    return Table("One program over raw slots", columns, rows)
+    title = "One program over raw slots, ns"
+    return Table(title, [CORNER, *map(str, guards)], rows)
 
 
 def smallest_ratio(rounds: Rounds) -> tuple[float, str, Cell]:
@@ -158,9 +164,7 @@ def lookup_table(rounds: Rounds) -> Table:
     names = [
         name
         for name in rounds.times
-        if not name.startswith(("kind/", "step/"))
-        and name not in {f"evaluate/{form}" for form in FORMS}
-        and "/locals:" not in name
+        if not name.startswith(("kind/", "step/")) and not CELL.match(name)
     ]
     rows = [[name, number(rounds.time(name))] for name in names]
     note = "lookup/two_type_match is promised to take at most 10 ns."

@@ -1,9 +1,10 @@
 """Interleaved timing: all variants in each round, and medians of paired differences.
 
-A machine may be slow for seconds at a time. Within a round the variants follow each other
-in a few milliseconds, so a slow spell hits all of them, and the difference of two within
-one round is sound where the difference of two minima is not. Rounds in which even an empty
-loop was slow are dropped. Time is the thread's own, so being descheduled costs nothing.
+A machine may be slow for seconds at a time. Within a round the variants follow each
+other in a few milliseconds, so a slow spell hits all of them, and the difference of two
+within one round is sound where the difference of two minima is not. Rounds in which
+even an empty loop was slow are dropped. Time is the thread's own: being descheduled
+costs nothing.
 """
 
 from __future__ import annotations

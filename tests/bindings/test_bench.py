@@ -1,0 +1,95 @@
+"""The benches run: smoke runs of the command and of the C++ program, nothing timed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def binary() -> Path:
+    """The C++ program; some builds lack it (no Development.Embed, no benches)."""
+    from guardtree.bench import evaluate
+
+    found = evaluate.find_binary()
+    if found is None:
+        pytest.skip(evaluate.HOW_TO_BUILD)
+    return found
+
+
+def run_smoke(run_python: Callable[..., Any], *arguments: str) -> Any:
+    """The command as `python -m guardtree bench` calls it."""
+    source = """
+        import sys
+        from guardtree.bench import main
+        sys.exit(main(sys.argv[1:]))
+    """
+    return run_python(source, "--smoke", *arguments)
+
+
+def test_smoke_run_writes_its_files(
+    run_python: Callable[..., Any], tmp_path: Path, binary: Path
+) -> None:
+    done = run_smoke(run_python, "--output", str(tmp_path / "results"))
+    assert "its numbers mean nothing" in done.stderr
+    assert "MISSED" not in done.stdout
+    (table,) = (tmp_path / "results").glob("bench-*.md")
+    text = table.read_text()
+    for title in (
+        "A hit through the hook",
+        "A dict that exists",
+        "A dict built for the call",
+        "Kinds and steps",
+    ):
+        assert title in text
+
+
+def test_json_has_every_kind_and_step(
+    run_python: Callable[..., Any], tmp_path: Path, binary: Path
+) -> None:
+    from guardtree import _guardtree
+
+    done = run_smoke(run_python, "--json", "--output", str(tmp_path))
+    measured = " ".join(json.loads(done.stdout)["check"])
+    for kind in _guardtree._kinds():
+        assert f"kind/{kind['name']}(" in measured
+    for step in _guardtree._steps():
+        assert f"step/{step['name']}(" in measured
+
+
+def test_plot_is_drawn_where_matplotlib_is(
+    run_python: Callable[..., Any], tmp_path: Path, binary: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    run_smoke(run_python, "--output", str(tmp_path))
+    (drawn,) = tmp_path.glob("bench-*.svg")
+    assert "times as long as raw slots" in drawn.read_text()
+
+
+def test_without_the_program_the_hook_is_measured(
+    run_python: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GUARDTREE_BENCH", str(tmp_path / "absent"))
+    done = run_smoke(run_python, "--output", str(tmp_path))
+    assert "dev.py bench" in done.stderr
+    assert "A hit through the hook" in done.stdout
+
+
+def test_every_benchmark_does_what_it_measures(binary: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(binary), "--smoke"],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "benchmarks run" in done.stdout

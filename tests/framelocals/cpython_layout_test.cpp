@@ -1,0 +1,101 @@
+// What the running CPython's frames look like: compiling is half of the test.
+// SPDX-License-Identifier: MIT
+#include "../../framelocals/cpython/cpython.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "../../framelocals/view.h"
+#include "../support/interpreter.h"
+
+namespace guardtree::tests {
+namespace {
+
+using Frame = CPython::Frame;
+
+// Slots are read as words, so a slot is one word and slots follow each other.
+static_assert(sizeof(std::declval<Frame>().localsplus[0]) == sizeof(SlotWord));
+static_assert(offsetof(Frame, localsplus) % sizeof(SlotWord) == 0);
+// The slots end the frame: frame_words counts from its start.
+static_assert(sizeof(Frame) == offsetof(Frame, localsplus) + sizeof(SlotWord));
+static_assert(offsetof(Frame, frame_obj) < offsetof(Frame, localsplus));
+static_assert(offsetof(Frame, owner) < offsetof(Frame, localsplus));
+// Kinds of slots are bits of one byte, each its own; 3.11 hides no slot.
+static_assert((CPython::kind_local & CPython::kind_cell) == 0);
+static_assert((CPython::kind_local & CPython::kind_free) == 0);
+static_assert((CPython::kind_cell & CPython::kind_free) == 0);
+static_assert((CPython::kind_hidden &
+               (CPython::kind_local | CPython::kind_cell | CPython::kind_free)) == 0);
+// A marked reference differs from the pointer in the two low bits at most.
+static_assert(alignof(PyObject) >= 4);
+static_assert(slot_object(SlotWord{1}) == nullptr, "an unbound slot of 3.14 is 1");
+
+/// The table of offsets that CPython publishes, as the version's file takes it; versions
+/// without one have only layout_mismatch().
+template <class Offsets>
+std::type_identity<Offsets> offsets_of(const char* (*)(const Offsets&) noexcept);
+
+template <class V>
+concept PublishesOffsets = requires { offsets_of(&V::layout_mismatch); };
+
+/// What layout_mismatch says of the running table after `tamper` changed a copy of it.
+template <PublishesOffsets V>
+std::string mismatch_after(auto&& tamper) {
+    using Offsets = typename decltype(offsets_of(&V::layout_mismatch))::type;
+    // The table opens the runtime's state; looked up by name, since only some versions'
+    // headers declare it.
+    const void* runtime = dlsym(RTLD_DEFAULT, "_PyRuntime");
+    if (!runtime) return "no runtime";
+    Offsets offsets;
+    std::memcpy(&offsets, runtime, sizeof offsets);
+    tamper(offsets);
+    const char* problem = V::layout_mismatch(offsets);
+    return problem ? problem : "none";
+}
+
+template <class V>
+void expect_tampering_noticed() {
+    if constexpr (PublishesOffsets<V>) {
+        EXPECT_EQ(mismatch_after<V>([](auto&) {}), "none");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.cookie[0] = 'y'; }),
+                  "its offset table has no cookie");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.version += 1 << 16; }),
+                  "its offset table is of another minor version");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.version += 1; }), "none");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.free_threaded = 1; }),
+                  "it is a free-threaded build");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.executable += 8; }),
+                  "the code object lies elsewhere in its frames");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.previous += 8; }),
+                  "the caller's link lies elsewhere in its frames");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.instr_ptr -= 8; }),
+                  "the instruction pointer lies elsewhere in its frames");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.localsplus += 8; }),
+                  "the fast locals lie elsewhere in its frames");
+        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.owner += 1; }),
+                  "the owner lies elsewhere in its frames");
+    } else {
+        GTEST_SKIP() << "CPython " << V::series << " publishes no offsets";
+    }
+}
+
+class CPythonLayout : public Interpreter {};
+
+TEST_F(CPythonLayout, agrees_with_the_running_interpreter) {
+    const char* problem = CPython::layout_mismatch();
+    EXPECT_EQ(problem, nullptr) << problem;
+}
+
+TEST_F(CPythonLayout, the_file_is_of_the_running_series) {
+    EXPECT_EQ(std::string(Py_GetVersion()).rfind(CPython::series, 0), 0u);
+}
+
+TEST_F(CPythonLayout, every_offset_that_lies_elsewhere_is_noticed) {
+    expect_tampering_noticed<CPython>();
+}
+
+}  // namespace
+}  // namespace guardtree::tests

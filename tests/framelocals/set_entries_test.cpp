@@ -1,0 +1,47 @@
+// Walking sets: every element once, nothing allocated.
+// SPDX-License-Identifier: MIT
+#include "../../framelocals/set_entries.h"
+
+#include <gtest/gtest.h>
+
+#include "../support/allocations.h"
+#include "../support/interpreter.h"
+#include "../support/python.h"
+
+namespace guardtree::tests {
+namespace {
+
+class SetEntries : public Interpreter {
+protected:
+    Namespace names;
+};
+
+TEST_F(SetEntries, every_element_is_seen_once) {
+    for (const char* text : {"set()", "{1}", "frozenset('abc')", "set(range(1000))",
+                             "set(range(100)) - set(range(3, 90))"}) {
+        const Owned<> set = names.eval(text);
+        const auto seen = Owned<>::steal(PySet_New(nullptr));
+        Py_ssize_t position = 0;
+        Py_ssize_t count = 0;
+        PyObject* key = nullptr;
+        while (next_set_entry(set.get(), &position, &key)) {
+            PySet_Add(seen.get(), key);
+            ++count;
+        }
+        EXPECT_EQ(count, PySet_Size(set.get())) << text;
+        EXPECT_EQ(PyObject_RichCompareBool(seen.get(), set.get(), Py_EQ), 1) << text;
+    }
+}
+
+TEST_F(SetEntries, walking_allocates_nothing) {
+    const Owned<> set = names.eval("set(range(100))");
+    const Allocations made = allocations_of([&] {
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        while (next_set_entry(set.get(), &position, &key)) continue;
+    });
+    EXPECT_EQ(made.all(), 0u);
+}
+
+}  // namespace
+}  // namespace guardtree::tests

@@ -1,0 +1,154 @@
+// Operands: what each accepts, what it says when it refuses, how it prints and compares.
+// SPDX-License-Identifier: MIT
+#include "../../guards/operand.h"
+
+#include <gtest/gtest.h>
+
+#include "../support/interpreter.h"
+#include "../support/python.h"
+
+namespace guardtree::tests {
+namespace {
+
+class OperandTest : public Interpreter {
+protected:
+    template <class T>
+    T read(const std::string& text) {
+        T made;
+        Diagnostic problem;
+        if (!T::read(names.eval(text).get(), made, keep, problem)) {
+            throw PythonError(problem.message);
+        }
+        return made;
+    }
+
+    /// "TypeError: message" of a refusal.
+    template <class T>
+    std::string refusal(const std::string& text) {
+        T made;
+        Diagnostic problem;
+        EXPECT_FALSE(T::read(names.eval(text).get(), made, keep, problem)) << text;
+        EXPECT_FALSE(PyErr_Occurred());
+        if (!problem) return "no diagnostic";
+        auto* type = reinterpret_cast<PyTypeObject*>(problem.exception);
+        return std::string(type->tp_name) + ": " + problem.message;
+    }
+
+    Namespace names;
+    References keep;
+};
+
+TEST_F(OperandTest, a_type_is_asked_for_by_name_and_shown_what_was_found) {
+    EXPECT_EQ(refusal<TypeIdentity>("3"), "TypeError: expected a type, found 3 (int)");
+    EXPECT_EQ(refusal<TypeIdentity>("None"),
+              "TypeError: expected a type, found None (NoneType)");
+}
+
+TEST_F(OperandTest, a_name_is_an_exact_str) {
+    EXPECT_EQ(refusal<Name>("b'x'"), "TypeError: expected a name (str), found b'x' (bytes)");
+    names.run("class S(str): pass");
+    EXPECT_EQ(refusal<Name>("S('x')"), "TypeError: expected a name (str), found 'x' (S)");
+}
+
+TEST_F(OperandTest, an_index_is_an_int_that_fits_a_word_and_no_bool) {
+    EXPECT_EQ(refusal<Index>("True"), "TypeError: expected an int, found True (bool)");
+    EXPECT_EQ(refusal<Index>("1.0"), "TypeError: expected an int, found 1.0 (float)");
+    EXPECT_EQ(refusal<Index>("2**64"),
+              "OverflowError: expected an int that fits a machine word, found "
+              "18446744073709551616");
+    EXPECT_EQ(read<Index>("-2").value, -2);
+    EXPECT_EQ(read<Index>("-1").value, -1);
+}
+
+TEST_F(OperandTest, a_size_is_not_negative) {
+    EXPECT_EQ(refusal<Size>("-1"), "ValueError: expected an int >= 0, found -1");
+    EXPECT_EQ(read<Size>("0").value, 0);
+}
+
+TEST_F(OperandTest, a_callable_can_be_called) {
+    EXPECT_EQ(refusal<Callable>("'f'"), "TypeError: expected a callable, found 'f' (str)");
+}
+
+TEST_F(OperandTest, a_key_is_a_hashable_constant) {
+    EXPECT_EQ(refusal<Key>("[1]"),
+              "TypeError: expected a hashable constant, found [1] (list)");
+    EXPECT_EQ(refusal<Key>("([],)"),
+              "TypeError: expected a hashable constant, found ([],) (tuple)");
+    EXPECT_EQ(read<Key>("(1, 'a')").hash,
+              PyObject_Hash(names.eval("(1, 'a')").get()));
+}
+
+TEST_F(OperandTest, a_refusal_survives_a_repr_that_raises) {
+    names.run("class R:\n  def __repr__(self): raise KeyboardInterrupt");
+    EXPECT_EQ(refusal<TypeIdentity>("R()"),
+              "TypeError: expected a type, found <R object, its repr raises> (R)");
+}
+
+TEST_F(OperandTest, a_long_repr_is_cut) {
+    EXPECT_EQ(short_repr(names.eval("'x' * 500").get()).size(), 120u);
+    EXPECT_EQ(short_repr(names.eval("'x' * 118").get()).size(), 120u);
+}
+
+TEST_F(OperandTest, a_repr_leaves_a_pending_exception_pending) {
+    PyErr_SetString(PyExc_ValueError, "pending");
+    EXPECT_EQ(short_repr(Py_None), "None");
+    EXPECT_EQ(taken_error_text(), "ValueError: pending");
+}
+
+TEST_F(OperandTest, an_identity_does_not_keep_its_object_alive) {
+    names.run("import weakref\nclass C: pass\nc = C()\nw = weakref.ref(c)");
+    const auto identity = read<Identity>("c");
+    EXPECT_TRUE(identity.is(names.eval("c").get()));
+    EXPECT_FALSE(identity.is_dead());
+    names.run("del c");
+    EXPECT_TRUE(names.is_true("w() is None"));
+    EXPECT_TRUE(identity.is_dead());
+    EXPECT_EQ(text_of(identity), "<an object that has died>");
+    EXPECT_EQ(object_of(identity).get(), Py_None);
+}
+
+TEST_F(OperandTest, a_dead_identity_matches_no_new_object_at_its_address) {
+    names.run("class C: pass\nc = C()");
+    const auto identity = read<Identity>("c");
+    names.run("del c");
+    bool was_reused = false;
+    std::vector<Owned<>> others;
+    for (int i = 0; i < 1000; ++i) {
+        others.push_back(names.eval("C()"));
+        was_reused = was_reused || others.back().get() == identity.object;
+        EXPECT_FALSE(identity.is(others.back().get()));
+    }
+    EXPECT_FALSE(identity.is(Py_None));
+    if (!was_reused) GTEST_SKIP() << "this allocator did not reuse the address";
+}
+
+TEST_F(OperandTest, an_identity_keeps_alive_what_has_no_weak_references) {
+    names.run("t = tuple([object()])");
+    const Owned<> held = names.eval("t");
+    const Py_ssize_t before = Py_REFCNT(held.get());
+    const auto identity = read<Identity>("t");
+    EXPECT_EQ(Py_REFCNT(held.get()), before + 1);
+    EXPECT_FALSE(identity.is_dead());
+    keep.clear();
+    EXPECT_EQ(Py_REFCNT(held.get()), before);
+}
+
+TEST_F(OperandTest, types_print_by_qualified_name) {
+    EXPECT_EQ(text_of(read<TypeIdentity>("int")), "int");
+    EXPECT_EQ(text_of(read<TypeIdentity>("__import__('decimal').Decimal")),
+              "decimal.Decimal");
+}
+
+TEST_F(OperandTest, keys_that_python_calls_equal_are_not_the_same_operand) {
+    EXPECT_TRUE(same(read<Key>("1"), read<Key>("1")));
+    EXPECT_FALSE(same(read<Key>("1"), read<Key>("True")));
+    EXPECT_FALSE(same(read<Key>("1"), read<Key>("1.0")));
+    EXPECT_EQ(hash_of(read<Key>("(1, 2)")), hash_of(read<Key>("(1, 2)")));
+}
+
+TEST_F(OperandTest, equal_names_are_one_object) {
+    EXPECT_EQ(read<Name>("'a' + 'bcd'").value, read<Name>("'ab' + 'cd'").value);
+}
+
+}  // namespace
+}  // namespace guardtree::tests
