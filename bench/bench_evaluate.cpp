@@ -1,5 +1,5 @@
-// Google Benchmark program: evaluating guards inside C++. Numbers only from release
-// builds. SPDX-License-Identifier: MIT
+// Google Benchmark program: evaluating guards inside C++, on release builds only.
+// SPDX-License-Identifier: MIT
 //
 //     bench_evaluate [--seconds=S] [--smoke] [Google Benchmark's own options]
 //

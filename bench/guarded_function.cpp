@@ -1,9 +1,12 @@
 // Building what is measured, and the loop that measures a program on a frame.
 // SPDX-License-Identifier: MIT
-#include "guarded_function.h"
+// clang-format off: private headers come before everything that has Python.h.
+#include "../framelocals/frame_view.h"
+// clang-format on
 
 #include "../guards/evaluate.h"
 
+#include "guarded_function.h"
 #include "live_frame.h"
 
 namespace guardtree::bench {

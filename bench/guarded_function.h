@@ -1,5 +1,5 @@
-// What is measured: a function, the arguments it is called with, and a program of
-// guards. SPDX-License-Identifier: MIT
+// What is measured: a function, the arguments of its call, and a program of guards.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 

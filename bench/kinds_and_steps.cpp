@@ -1,5 +1,5 @@
-// One benchmark for each documented example of each kind and step: nothing is named
-// here. SPDX-License-Identifier: MIT
+// One benchmark for each documented example of each kind and step; none is named here.
+// SPDX-License-Identifier: MIT
 //
 // A kind is checked on 32 locals that hold the example's value; a step is taken from 32
 // locals and what it fetches is checked for its exact type. The counter "check" is the

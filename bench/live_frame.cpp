@@ -1,13 +1,14 @@
 // Entering a frame through a temporary PEP 523 evaluator.
 // SPDX-License-Identifier: MIT
+// clang-format off: private headers come before everything that has Python.h.
 #include "../framelocals/cpython/cpython.h"
-
-#include "live_frame.h"
+// clang-format on
 
 #include <utility>
 #include <vector>
 
 #include "interpreter.h"
+#include "live_frame.h"
 
 namespace guardtree::bench {
 namespace {

@@ -1,5 +1,5 @@
-// A real frame to measure on: a function is called, and the work is done as it is
-// entered. SPDX-License-Identifier: MIT
+// A real frame to measure on: a function is called, the work is done as it is entered.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <memory>
 
+#include "../framelocals/frame_view.h"
 #include "../guards/dict_lookup.h"
 #include "../guards/table.h"
 

@@ -1,5 +1,5 @@
-// One program over raw slots, over a dict that exists, and over a dict built for the
-// call. SPDX-License-Identifier: MIT
+// One program over raw slots, over a dict that exists, over a dict built for the call.
+// SPDX-License-Identifier: MIT
 //
 // The program has `guards` checks of exact types, on the locals in turn. Raw: what the
 // hook does, on a real frame. Dict: what an engine does that is handed f_locals; each
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "../framelocals/frame_view.h"
 #include "../guards/evaluate.h"
 
 #include "guarded_function.h"

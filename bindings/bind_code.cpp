@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "../framehook/replacement.h"
+
 #include "bindings.h"
 #include "guard_manager.h"
 #include "guarded_code.h"
@@ -19,9 +20,10 @@ py::object borrowed(PyObject* object) {
 void require_fit(PyCodeObject* original, PyCodeObject* replacement) {
     const std::string problem = replacement_problem(original, replacement);
     if (problem.empty()) return;
-    throw py::value_error("this code cannot run in frames of " +
-                          py::repr(py::handle(original->co_qualname)).cast<std::string>() +
-                          ": " + problem);
+    throw py::value_error(
+        "this code cannot run in frames of " +
+        py::repr(py::handle(original->co_qualname)).cast<std::string>() + ": " +
+        problem);
 }
 
 /// The guard of a plain callable: one Python-level check on f_locals.
@@ -33,9 +35,10 @@ Tree tree_of_callable(PyObject* callable) {
     if (!Callable::read(callable, kind.predicate, tree.references(), problem) ||
         !tree.child(0, Op(FLocals{}), locals, problem) ||
         !tree.check(locals, Op(kind), problem)) {
-        problem.message = "GuardedCode(check_fn): expected a GuardManager or a callable "
-                          "taking f_locals, found " +
-                          found_text(callable);
+        problem.message =
+            "GuardedCode(check_fn): expected a GuardManager or a callable "
+            "taking f_locals, found " +
+            found_text(callable);
         throw_diagnostic(problem);
     }
     return tree;
@@ -43,9 +46,13 @@ Tree tree_of_callable(PyObject* callable) {
 
 }  // namespace
 
-PyCodeObject* code_in_callback() noexcept { return callback_code; }
+PyCodeObject* code_in_callback() noexcept {
+    return callback_code;
+}
 
-void set_code_in_callback(PyCodeObject* code) noexcept { callback_code = code; }
+void set_code_in_callback(PyCodeObject* code) noexcept {
+    callback_code = code;
+}
 
 GuardedCode::GuardedCode(py::handle code, py::handle check_fn)
     : code_(Owned<>::share(code.ptr())), check_fn_(Owned<>::share(check_fn.ptr())) {
@@ -99,11 +106,12 @@ py::object CacheEntryHandle::first_of(const CodeCache* cache) {
 }
 
 void bind_code(py::module_& module) {
-    py::class_<GuardedCode>(
-        module, "GuardedCode", garbage_collected<GuardedCode>(),
-        "Replacement code and the guards under which it may run, as they are now: later "
-        "edits of the GuardManager change nothing. Raises when `code` is not a code object "
-        "or does not fit the guarded one, saying what differs.")
+    py::class_<GuardedCode>(module, "GuardedCode", garbage_collected<GuardedCode>(),
+                            "Replacement code and the guards under which it may run, "
+                            "as they are now: later "
+                            "edits of the GuardManager change nothing. Raises when "
+                            "`code` is not a code object "
+                            "or does not fit the guarded one, saying what differs.")
         .def(py::init<py::handle, py::handle>(), py::arg("code"), py::arg("check_fn"))
         .def_property_readonly("code", &GuardedCode::code)
         .def_property_readonly("check_fn", &GuardedCode::check_fn);
@@ -111,11 +119,15 @@ void bind_code(py::module_& module) {
                                  "One cached (guards, code) of a code object.")
         .def_property_readonly(
             "code",
-            [](const CacheEntryHandle& self) { return borrowed(self.entry().payload.get()); },
+            [](const CacheEntryHandle& self) {
+                return borrowed(self.entry().payload.get());
+            },
             "The replacement code.")
         .def_property_readonly(
             "check_fn",
-            [](const CacheEntryHandle& self) { return borrowed(self.entry().source.get()); },
+            [](const CacheEntryHandle& self) {
+                return borrowed(self.entry().source.get());
+            },
             "The GuardManager or callable it was made with.")
         .def_property_readonly("next", &CacheEntryHandle::next,
                                "The next younger entry, or None.")
@@ -129,7 +141,8 @@ void bind_code(py::module_& module) {
             [](const CacheEntryHandle& self) {
                 return borrowed(self.entry().last_error.get());
             },
-            "The last exception of a guard, without its traceback; None when none raised.");
+            "The last exception of a guard, without its traceback; None when none "
+            "raised.");
 }
 
 }  // namespace guardtree

@@ -4,18 +4,23 @@
 #include <pybind11/stl.h>
 
 #include "../guards/explain.h"
+
 #include "bindings.h"
 
 namespace guardtree {
 
 void bind_explain(py::module_& module) {
     py::class_<Failure>(module, "Failure", "One guard that did not pass.")
-        .def_readonly("path", &Failure::path, "Where: the value as a Python expression.")
-        .def_readonly("kind", &Failure::kind, "Which kind, or the step that found nothing.")
+        .def_readonly("path", &Failure::path,
+                      "Where: the value as a Python expression.")
+        .def_readonly("kind", &Failure::kind,
+                      "Which kind, or the step that found nothing.")
         .def_readonly("python", &Failure::python, "The guard as Python.")
-        .def_readonly("expected", &Failure::expected, "The guard as the call that made it.")
+        .def_readonly("expected", &Failure::expected,
+                      "The guard as the call that made it.")
         .def_readonly("found", &Failure::found, "The value that was found.")
-        .def_readonly("error", &Failure::error, "What it raised; empty for a plain failure.")
+        .def_readonly("error", &Failure::error,
+                      "What it raised; empty for a plain failure.")
         .def("__str__", &Failure::text)
         .def("__repr__",
              [](const Failure& self) { return "<Failure " + self.text() + ">"; });
@@ -33,8 +38,9 @@ void bind_explain(py::module_& module) {
         .def("__bool__",
              [](const Explanation& self) { return self.verdict == Verdict::pass; })
         .def("__str__", &Explanation::text)
-        .def("__repr__",
-             [](const Explanation& self) { return "<Explanation: " + self.text() + ">"; });
+        .def("__repr__", [](const Explanation& self) {
+            return "<Explanation: " + self.text() + ">";
+        });
 }
 
 }  // namespace guardtree

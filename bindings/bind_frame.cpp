@@ -37,7 +37,8 @@ std::string representation(const FrameHandle& frame) {
 const View& FrameHandle::view() const {
     if (view_) return *view_;
     throw std::runtime_error(
-        "this frame was given to a callback that is over, and has run since; keep what you "
+        "this frame was given to a callback that is over, and has run since; keep what "
+        "you "
         "need of it (f_code, values of f_locals) instead");
 }
 
@@ -51,7 +52,8 @@ void bind_frame(py::module_& module) {
     py::class_<FrameHandle> frame(
         module, "Frame", py::is_final(),
         "The frame given to a callback: about to run, so f_lasti is 0 and f_lineno the "
-        "first line. Valid while the callback runs; using it later raises RuntimeError.");
+        "first line. Valid while the callback runs; using it later raises "
+        "RuntimeError.");
     frame_type = reinterpret_cast<PyTypeObject*>(frame.ptr());
     frame
         .def_property_readonly(
@@ -60,40 +62,49 @@ void bind_frame(py::module_& module) {
                 return borrowed(as_object(self.view().code().get()));
             },
             "The code object that is about to run.")
-        .def_property_readonly(
-            "f_locals", &f_locals,
-            "Locals as locals() would give them at the first instruction: for functions a "
-            "dict made at the first request (a snapshot: writing to it changes nothing), "
-            "for class bodies and modules their namespace itself.")
-        .def_property_readonly(
-            "f_globals",
-            [](const FrameHandle& self) { return borrowed(self.view().globals().get()); })
-        .def_property_readonly(
-            "f_builtins",
-            [](const FrameHandle& self) { return borrowed(self.view().builtins().get()); })
+        .def_property_readonly("f_locals", &f_locals,
+                               "Locals as locals() would give them at the first "
+                               "instruction: for functions a "
+                               "dict made at the first request (a snapshot: writing to "
+                               "it changes nothing), "
+                               "for class bodies and modules their namespace itself.")
+        .def_property_readonly("f_globals",
+                               [](const FrameHandle& self) {
+                                   return borrowed(self.view().globals().get());
+                               })
+        .def_property_readonly("f_builtins",
+                               [](const FrameHandle& self) {
+                                   return borrowed(self.view().builtins().get());
+                               })
         .def_property_readonly("f_lasti",
                                [](const FrameHandle& self) {
                                    self.view();
                                    return 0;
                                })
-        .def_property_readonly(
-            "f_lineno",
-            [](const FrameHandle& self) { return self.view().code().get()->co_firstlineno; })
+        .def_property_readonly("f_lineno",
+                               [](const FrameHandle& self) {
+                                   return self.view().code().get()->co_firstlineno;
+                               })
         .def_property_readonly(
             "closure",
-            [](const FrameHandle& self) { return borrowed(self.view().closure().get()); },
+            [](const FrameHandle& self) {
+                return borrowed(self.view().closure().get());
+            },
             "The function's cells, or None.")
         .def_property_readonly(
             "function",
-            [](const FrameHandle& self) { return borrowed(self.view().function().get()); },
+            [](const FrameHandle& self) {
+                return borrowed(self.view().function().get());
+            },
             "The function that is called.")
         .def("__repr__", &representation);
 }
 
 void bind_frame_module_name(py::module_& module) {
     // pybind11 reads the class's own `__module__` while it binds: last of all.
-    module.attr("Frame").attr("__module__") = py::module_::import("builtins").attr(
-        "property")(py::cpp_function(&module_name));
+    module.attr("Frame").attr("__module__") =
+        py::module_::import("builtins")
+            .attr("property")(py::cpp_function(&module_name));
 }
 
 }  // namespace guardtree

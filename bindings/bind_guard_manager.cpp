@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include "../guards/evaluate.h"
+
 #include "bindings.h"
 #include "frame.h"
 #include "guard_manager.h"
@@ -22,16 +23,19 @@ Scope scope_of(const GuardTree& tree) {
     return scope;
 }
 
-/// Calls `use(view)` with a view of `subject`: a callback's frame, or a mapping of locals.
-/// Null `use` result means a Python exception is set.
+/// Calls `use(view)` with a view of `subject`: a callback's frame, or a mapping of
+/// locals. Null `use` result means a Python exception is set.
 template <class Use>
-bool with_view(const GuardTree& tree, const Program& program, PyObject* subject, Use use) {
-    if (FrameHandle* frame = FrameHandle::from_python(subject)) return use(frame->view());
+bool with_view(const GuardTree& tree, const Program& program, PyObject* subject,
+               Use use) {
+    if (FrameHandle* frame = FrameHandle::from_python(subject))
+        return use(frame->view());
     if (!PyDict_Check(subject) &&
         !(PyMapping_Check(subject) && PyObject_HasAttrString(subject, "keys"))) {
         Diagnostic problem;
         refuse_operand(
-            problem, "a mapping of local names to values, or the frame given to a callback",
+            problem,
+            "a mapping of local names to values, or the frame given to a callback",
             subject);
         throw_diagnostic(problem);
     }
@@ -45,7 +49,8 @@ bool with_view(const GuardTree& tree, const Program& program, PyObject* subject,
     return view.fill(subject, program.names()) && use(view);
 }
 
-/// METH_O: the hot entry from Python bypasses pybind11's call path, which costs 40 to 90 ns.
+/// METH_O: the hot entry from Python bypasses pybind11's call path, which costs 40 to
+/// 90 ns.
 PyObject* check(PyObject* self, PyObject* subject) {
     try {
         GuardTree& tree = GuardManager::from_python(self)->tree();
@@ -70,7 +75,8 @@ PyObject* check(PyObject* self, PyObject* subject) {
 PyMethodDef check_method = {
     "check", check, METH_O,
     "check(subject: Mapping[str, object] | Frame, /) -> bool\n\n"
-    "Do all guards of the tree pass? `subject` is a mapping of local names, or the frame "
+    "Do all guards of the tree pass? `subject` is a mapping of local names, or the "
+    "frame "
     "given to a callback. A guard that raises does not pass (explain tells); "
     "KeyboardInterrupt, SystemExit and MemoryError are let through. 20 ns and up."};
 
@@ -111,8 +117,9 @@ std::vector<PyObject*> in_order(const py::args& args, const py::kwargs& kwargs) 
         },
         T::operands());
     if (used != kwargs.size()) {
-        throw py::type_error(std::string(T::info.name) +
-                             "(): unexpected keyword arguments, or operands given twice");
+        throw py::type_error(
+            std::string(T::info.name) +
+            "(): unexpected keyword arguments, or operands given twice");
     }
     return ordered;
 }
@@ -192,8 +199,8 @@ void bind_steps(py::class_<GuardManager>& manager, TypeList<Ss...>) {
 }
 
 void add_method(py::handle type, PyMethodDef& method) {
-    const auto descriptor = py::reinterpret_steal<py::object>(PyDescr_NewMethod(
-        reinterpret_cast<PyTypeObject*>(type.ptr()), &method));
+    const auto descriptor = py::reinterpret_steal<py::object>(
+        PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &method));
     if (!descriptor) throw py::error_already_set();
     py::setattr(type, method.ml_name, descriptor);
 }
@@ -201,28 +208,35 @@ void add_method(py::handle type, PyMethodDef& method) {
 }  // namespace
 
 void bind_guard_manager(py::module_& module) {
-    py::class_<GuardManager> manager(
-        module, "GuardManager", garbage_collected<GuardManager>(),
-        "A handle on a node of a guard tree: steps go to child nodes, kinds add checks and "
-        "return the same handle. Made for a function, a code object, or the frame given to "
-        "a callback, which it holds weakly. What is compiled (GuardedCode) is the tree at "
-        "that moment.");
+    py::class_<GuardManager> manager(module, "GuardManager",
+                                     garbage_collected<GuardManager>(),
+                                     "A handle on a node of a guard tree: steps go to "
+                                     "child nodes, kinds add checks and "
+                                     "return the same handle. Made for a function, a "
+                                     "code object, or the frame given to "
+                                     "a callback, which it holds weakly. What is "
+                                     "compiled (GuardedCode) is the tree at "
+                                     "that moment.");
     manager.def(py::init<py::handle>(), py::arg("scope"));
     bind_steps(manager, AllSteps{});
     bind_kinds(manager, AllKinds{});
     add_method(manager, check_method);
     add_method(manager, call_method);
-    manager.def("explain", &explain_subject, py::arg("subject"),
-                "Every guard that does not pass on `subject` (as for check): where, what "
-                "was expected, what was found.");
-    manager.def("__str__", [](const GuardManager& self) { return self.tree().tree.text(); });
+    manager.def(
+        "explain", &explain_subject, py::arg("subject"),
+        "Every guard that does not pass on `subject` (as for check): where, what "
+        "was expected, what was found.");
+    manager.def("__str__",
+                [](const GuardManager& self) { return self.tree().tree.text(); });
     manager.def("__repr__", [](const GuardManager& self) {
         if (self.node() == 0) return std::string("<GuardManager of a guard tree>");
         return "<GuardManager on " + self.tree().tree.path_text(self.node()) + ">";
     });
     manager.def_property_readonly(
         "path",
-        [](const GuardManager& self) { return self.tree().tree.path_text(self.node()); },
+        [](const GuardManager& self) {
+            return self.tree().tree.path_text(self.node());
+        },
         "The node as a Python expression; empty on the root.");
 }
 

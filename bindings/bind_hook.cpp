@@ -6,6 +6,7 @@
 #include "../framehook/hook.h"
 #include "../framehook/replacement.h"
 #include "../framehook/thread_state.h"
+
 #include "bindings.h"
 #include "frame.h"
 #include "guard_manager.h"
@@ -47,7 +48,8 @@ MissOutcome interpret_answer(PyObject* answer, const View& view) {
             return {MissOutcome::run_entry, guarded.entry_for(view.code().get())};
         }
         throw py::type_error(
-            "a callback returns None (skip this code from now on), ASK_AGAIN (run it plain "
+            "a callback returns None (skip this code from now on), ASK_AGAIN (run it "
+            "plain "
             "this time) or a GuardedCode, not " +
             found_text(answer));
     } catch (...) {
@@ -94,7 +96,8 @@ py::dict code_stats(py::handle code) {
 
 py::list cache_entries(py::handle code) {
     py::list entries;
-    py::object entry = CacheEntryHandle::first_of(CodeCache::find(code_of_python(code)));
+    py::object entry =
+        CacheEntryHandle::first_of(CodeCache::find(code_of_python(code)));
     while (!entry.is_none()) {
         entries.append(entry);
         entry = entry.attr("next");
@@ -134,18 +137,21 @@ void bind_code_state(py::module_& module) {
                "frame_state. Safe at any time, from guards and callbacks too.");
     module.def("cache_entries", &cache_entries, py::arg("code"),
                "The entries of this code, oldest first: the order they are tried in.");
-    module.def("code_stats", &code_stats, py::arg("code"),
-               "Counters of this code: lookups, hits, misses, errors, entries, compiled, "
-               "dicts_built, substituted, called, skipped, limit_reached.");
-    module.def("set_entry_limit", &change_entry_limit, py::arg("limit"),
-               "How many entries one code may have (64 at first); returns the prior limit. "
-               "At the limit its callback is no longer asked: hits run, misses run plain, "
-               "and code_stats says limit_reached.");
+    module.def(
+        "code_stats", &code_stats, py::arg("code"),
+        "Counters of this code: lookups, hits, misses, errors, entries, compiled, "
+        "dicts_built, substituted, called, skipped, limit_reached.");
+    module.def(
+        "set_entry_limit", &change_entry_limit, py::arg("limit"),
+        "How many entries one code may have (64 at first); returns the prior limit. "
+        "At the limit its callback is no longer asked: hits run, misses run plain, "
+        "and code_stats says limit_reached.");
 }
 
 void bind_test_switches(py::module_& module) {
-    module.def("_force_called", [](bool on) { always_call = on; }, py::arg("on"),
-               "For tests: run every replacement by the fall-back, as a call.");
+    module.def(
+        "_force_called", [](bool on) { always_call = on; }, py::arg("on"),
+        "For tests: run every replacement by the fall-back, as a call.");
     module.def("_hook_installed", &is_hook_installed);
     module.def("_hooked_threads", &hooked_threads);
     module.def("_dicts_built", &dicts_built);
@@ -163,9 +169,12 @@ void bind_hook(py::module_& module) {
         "set_eval_frame",
         [](py::handle callback) { return take(set_callback(callback.ptr())); },
         py::arg("callback"),
-        "Set this thread's callback and return the prior one. None: off. False: run what "
-        "is cached. A callable (frame, cache_entry, frame_state): asked when no entry's "
-        "guards pass; it returns None (skip this code from now on), ASK_AGAIN (plain this "
+        "Set this thread's callback and return the prior one. None: off. False: run "
+        "what "
+        "is cached. A callable (frame, cache_entry, frame_state): asked when no "
+        "entry's "
+        "guards pass; it returns None (skip this code from now on), ASK_AGAIN (plain "
+        "this "
         "time) or a GuardedCode, which is kept and run at once.");
     module.def(
         "get_eval_frame", [] { return take(current_callback()); },

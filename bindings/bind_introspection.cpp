@@ -1,16 +1,18 @@
-// What the module says of itself: kinds, steps, features. Stubs and docs are derived of it.
-// SPDX-License-Identifier: MIT
-#include "../framelocals/cpython/cpython.h"
-
+// What the module says of itself: kinds, steps, features. Stubs and docs are derived of
+// it. SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
+#include "../framelocals/cpython/cpython.h"
 #include "../guards/op.h"
+
 #include "bindings.h"
 
 namespace guardtree {
 namespace {
 
-py::str text(std::string_view view) { return py::str(view.data(), view.size()); }
+py::str text(std::string_view view) {
+    return py::str(view.data(), view.size());
+}
 
 template <class T>
 py::dict description() {
@@ -22,7 +24,8 @@ py::dict description() {
     entry["calls_python"] = T::info.calls_python;
     py::list operands;
     auto describe = [&]<class Value>(const Operand<Value, T>& each) {
-        operands.append(py::make_tuple(text(each.name), Value::expects, Value::annotation));
+        operands.append(
+            py::make_tuple(text(each.name), Value::expects, Value::annotation));
     };
     std::apply([&](const auto&... each) { (describe(each), ...); }, T::operands());
     entry["operands"] = operands;

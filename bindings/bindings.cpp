@@ -15,7 +15,8 @@ std::string python_name(std::string_view name) {
 std::string documentation(std::string_view, const Info& info,
                           const std::string& operands) {
     std::string text = python_name(info.name) + "(" + operands + ")\n\n";
-    text += std::string(info.summary) + " In Python: `" + std::string(info.python) + "`.";
+    text +=
+        std::string(info.summary) + " In Python: `" + std::string(info.python) + "`.";
     if (info.calls_python) text += " User code may run.";
     return text;
 }

@@ -1,9 +1,9 @@
 // What the bind_*() files share: names, docstrings, garbage collection, exceptions.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <pybind11/pybind11.h>
-
 #include <string>
+
+#include <pybind11/pybind11.h>
 
 #include "../guards/kind.h"
 
@@ -34,8 +34,8 @@ std::string documentation(std::string_view owner) {
     return documentation(owner, T::info, operand_names<T>());
 }
 
-/// Turns the C++ exception that is being handled into the pending Python one. Lets the end
-/// of a thread through, which is an exception to the C++ run time.
+/// Turns the C++ exception that is being handled into the pending Python one. Lets the
+/// end of a thread through, which is an exception to the C++ run time.
 void translate_exception();
 
 /// Takes part in garbage collection through T::traverse and T::clear.
@@ -65,7 +65,8 @@ py::custom_type_setup garbage_collected() {
 void bind_guard_manager(py::module_& module);
 void bind_explain(py::module_& module);
 void bind_frame(py::module_& module);
-/// `frame.__module__`, so that inspect.getmodule(frame) works. After all other bindings.
+/// `frame.__module__`, so that inspect.getmodule(frame) works. After all other
+/// bindings.
 void bind_frame_module_name(py::module_& module);
 void bind_hook(py::module_& module);
 void bind_code(py::module_& module);

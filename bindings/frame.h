@@ -1,5 +1,5 @@
-// The frame given to callbacks: a window on a view that closes when the callback returns.
-// SPDX-License-Identifier: MIT
+// The frame given to callbacks: a window on a view that closes when the callback
+// returns. SPDX-License-Identifier: MIT
 #pragma once
 #include <pybind11/pybind11.h>
 
@@ -9,8 +9,8 @@ namespace guardtree {
 
 namespace py = pybind11;
 
-/// Safe to keep: after close() every use raises RuntimeError, and nothing of the frame is
-/// read or held.
+/// Safe to keep: after close() every use raises RuntimeError, and nothing of the frame
+/// is read or held.
 class FrameHandle {
 public:
     /// `outer`: the code of the callback that this one runs in, or null.

@@ -38,9 +38,9 @@ GuardTree::GuardTree(py::handle scope) {
         if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);
         if (!PyFunction_Check(object)) {
             Diagnostic problem;
-            refuse_operand(problem,
-                           "a function, a code object, or the frame given to a callback",
-                           object);
+            refuse_operand(
+                problem, "a function, a code object, or the frame given to a callback",
+                object);
             problem.message = "GuardManager(scope): " + problem.message;
             throw_diagnostic(problem);
         }
@@ -54,7 +54,8 @@ GuardTree::GuardTree(py::handle scope) {
 PyCodeObject* GuardTree::code() const {
     if (code_.is_dead()) {
         throw py::value_error(
-            "the code these guards were made for is gone; keep its function alive, or make "
+            "the code these guards were made for is gone; keep its function alive, or "
+            "make "
             "a GuardManager for the new one");
     }
     return reinterpret_cast<PyCodeObject*>(code_.object);
@@ -80,7 +81,8 @@ const Shared<CompiledGuards>& GuardTree::compiled() {
 int GuardTree::traverse(visitproc visit, void* arg) const {
     for (const Owned<>& reference : tree.references()) Py_VISIT(reference.get());
     if (!compiled_) return 0;
-    // The program's copies are counted too. A check that pins it has `self` on its stack.
+    // The program's copies are counted too. A check that pins it has `self` on its
+    // stack.
     const References& copies = compiled_->program.tree().references();
     for (const Owned<>& reference : copies) Py_VISIT(reference.get());
     return 0;
@@ -112,7 +114,8 @@ GuardManager* GuardManager::from_python(PyObject* self) noexcept {
 
 bool GuardManager::is_instance(py::handle object) noexcept {
     if (!manager_type) {
-        manager_type = reinterpret_cast<PyTypeObject*>(py::type::of<GuardManager>().ptr());
+        manager_type =
+            reinterpret_cast<PyTypeObject*>(py::type::of<GuardManager>().ptr());
     }
     return PyObject_TypeCheck(object.ptr(), manager_type);
 }

@@ -1,9 +1,9 @@
 // GuardManager: the Python handle on a node of a guard tree that is being built.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <pybind11/pybind11.h>
-
 #include <memory>
+
+#include <pybind11/pybind11.h>
 
 #include "../guards/explain.h"
 #include "../guards/program.h"
@@ -23,8 +23,8 @@ struct CompiledGuards : Counted {
 /// The tree of a root handle, what it was made for, and its program.
 class GuardTree {
 public:
-    /// `scope`: a function, a code object, or a callback's frame. Held weakly: guards are
-    /// kept by the code they guard.
+    /// `scope`: a function, a code object, or a callback's frame. Held weakly: guards
+    /// are kept by the code they guard.
     explicit GuardTree(py::handle scope);
 
     Tree tree;
@@ -54,7 +54,8 @@ private:
 /// Root handles own the tree; others keep their root alive.
 class GuardManager {
 public:
-    explicit GuardManager(py::handle scope) : own_(std::make_unique<GuardTree>(scope)) {}
+    explicit GuardManager(py::handle scope)
+        : own_(std::make_unique<GuardTree>(scope)) {}
 
     GuardManager(Owned<> root, GuardTree* tree, NodeId node)
         : root_(std::move(root)), tree_of_root_(tree), node_(node) {}

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "../framelocals/probe.h"
+
 #include "bindings.h"
 
 namespace py = pybind11;

@@ -1,12 +1,12 @@
 // Caches in co_extra: making, resetting, freeing them.
 // SPDX-License-Identifier: MIT
-#include "../framelocals/cpython/cpython.h"
-
 #include "code_cache.h"
 
 #include <new>
 #include <utility>
 #include <vector>
+
+#include "../framelocals/cpython/cpython.h"
 
 namespace guardtree {
 
@@ -20,7 +20,9 @@ size_t most_entries = default_entry_limit;
 CodeCache* newest = nullptr;
 
 /// CPython calls this when a code object dies, with null where nothing was stored.
-void release(void* cache) { delete static_cast<CodeCache*>(cache); }
+void release(void* cache) {
+    delete static_cast<CodeCache*>(cache);
+}
 
 }  // namespace
 
@@ -107,7 +109,9 @@ PyObject* CodeCache::frame_state() noexcept {
     return frame_state_.get();
 }
 
-size_t entry_limit() noexcept { return most_entries; }
+size_t entry_limit() noexcept {
+    return most_entries;
+}
 
 size_t set_entry_limit(size_t limit) noexcept {
     return std::exchange(most_entries, limit);

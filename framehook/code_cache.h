@@ -1,10 +1,10 @@
 // What the hook knows of one code object: its entries, its state, its counters.
 // SPDX-License-Identifier: MIT
 //
-// Kept in the code object's co_extra, which the garbage collector cannot see: whatever an
-// entry holds strongly lives as long as the code object or until reset(). So that a guard
-// on a function does not keep that function's own code alive, identity operands are weak
-// (guards/operand.h), and a GuardManager holds what it was made for weakly.
+// Kept in the code object's co_extra, which the garbage collector cannot see: whatever
+// an entry holds strongly lives as long as the code object or until reset(). So that a
+// guard on a function does not keep that function's own code alive, identity operands
+// are weak (guards/operand.h), and a GuardManager holds what it was made for weakly.
 #pragma once
 #include <Python.h>
 
@@ -15,7 +15,7 @@
 namespace guardtree {
 
 struct CodeCounters {
-    uint64_t lookups = 0;      ///< frames whose entries were tried
+    uint64_t lookups = 0;  ///< frames whose entries were tried
     uint64_t hits = 0;
     uint64_t misses = 0;       ///< lookups without a hit, and frames without entries
     uint64_t substituted = 0;  ///< hits that ran in the frame CPython had made
@@ -50,11 +50,12 @@ public:
     /// while guards of this very code run.
     void reset() noexcept;
 
-    /// reset() of every cache there is: at interpreter exit, when nothing else would free
-    /// what entries and their code hold of each other.
+    /// reset() of every cache there is: at interpreter exit, when nothing else would
+    /// free what entries and their code hold of each other.
     static void reset_all() noexcept;
 
-    /// The dict given to callbacks as frame_state; borrowed, null with an exception set.
+    /// The dict given to callbacks as frame_state; borrowed, null with an exception
+    /// set.
     PyObject* frame_state() noexcept;
 
     CodeCounters counters;

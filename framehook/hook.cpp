@@ -1,20 +1,21 @@
 // The evaluator: the hot path of a frame, and what happens on a miss.
 // SPDX-License-Identifier: MIT
 //
-// How it works. evaluate_frame decides whether the frame is worth a look and tail-calls the
-// evaluator below. decide() looks the code's table up; a hit makes the frame a frame of the
-// entry's code. All that a look-up needs is gone from the C stack before the frame runs.
+// How it works. evaluate_frame decides whether the frame is worth a look and tail-calls
+// the evaluator below. decide() looks the code's table up; a hit makes the frame a
+// frame of the entry's code. All that a look-up needs is gone from the C stack before
+// the frame runs.
 //
 // Requirements that a change must keep: 1. a frame that is not run by an evaluator is
 // cleared exactly once (call_replacement, abandon); 2. nothing of the cache is touched
-// after substitution, which may free the code and its cache; 3. generators are left alone
-// but at their first instruction.
-#include "../framelocals/cpython/cpython.h"
-
+// after substitution, which may free the code and its cache; 3. generators are left
+// alone but at their first instruction.
 #include "hook.h"
 
+#include "../framelocals/cpython/cpython.h"
 #include "../framelocals/exception.h"
 #include "../framelocals/frame_view.h"
+
 #include "stack_floor.h"
 #include "substitution.h"
 #include "thread_state.h"
@@ -29,7 +30,8 @@ CallbackProtocol protocol;
 enum class Next : uint8_t { evaluate, done };
 
 PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throwing) {
-    if (previous) [[unlikely]] return previous(thread, frame, throwing);
+    if (previous) [[unlikely]]
+        return previous(thread, frame, throwing);
     return _PyEval_EvalFrameDefault(thread, frame, throwing);
 }
 
@@ -79,7 +81,8 @@ Next run_code(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
     }
     const int built_before = view.dicts_built();
     const MissOutcome outcome = ask_callback(view, *cache);
-    cache->counters.dicts_built += static_cast<uint64_t>(view.dicts_built() - built_before);
+    cache->counters.dicts_built +=
+        static_cast<uint64_t>(view.dicts_built() - built_before);
     switch (outcome.action) {
     case MissOutcome::run_plain: return Next::evaluate;
     case MissOutcome::raise: return abandon(thread, frame, result);
@@ -153,15 +156,17 @@ Next run_hit(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
 
 [[gnu::cold, gnu::noinline]] PyObject* raise_recursion(PyThreadState* thread,
                                                        CPython::Frame* frame) {
-    PyErr_SetString(PyExc_RecursionError,
-                    "maximum recursion depth exceeded: under a frame evaluator each call "
-                    "takes C stack, and the thread's is used up");
+    PyErr_SetString(
+        PyExc_RecursionError,
+        "maximum recursion depth exceeded: under a frame evaluator each call "
+        "takes C stack, and the thread's is used up");
     // Raised where the frame stands, so that a generator's handlers run.
     return evaluate_below(thread, frame, 1);
 }
 
 /// The part of evaluate_frame for threads with a callback.
-[[gnu::noinline]] PyObject* evaluate_hooked(PyThreadState* thread, CPython::Frame* frame) {
+[[gnu::noinline]] PyObject* evaluate_hooked(PyThreadState* thread,
+                                            CPython::Frame* frame) {
     PyCodeObject* code = CPython::code(frame);
     CodeCache* cache = find_cache(code);
     if (cache ? cache->skipped : hook_thread.active == Mode::lookup_only) {
@@ -186,9 +191,13 @@ PyObject* evaluate_frame(PyThreadState* thread, CPython::Frame* frame, int throw
     return evaluate_hooked(thread, frame);
 }
 
-Evaluator previous_evaluator() noexcept { return previous; }
+Evaluator previous_evaluator() noexcept {
+    return previous;
+}
 
-void set_previous_evaluator(Evaluator evaluator) noexcept { previous = evaluator; }
+void set_previous_evaluator(Evaluator evaluator) noexcept {
+    previous = evaluator;
+}
 
 void set_callback_protocol(const CallbackProtocol& of_callbacks) noexcept {
     protocol = of_callbacks;

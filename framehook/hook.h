@@ -1,5 +1,5 @@
-// The PEP 523 evaluator: looks a frame's code up and runs the entry's code in the frame.
-// SPDX-License-Identifier: MIT
+// The PEP 523 evaluator: looks a frame's code up and runs the entry's code in the
+// frame. SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 
@@ -12,12 +12,13 @@ namespace guardtree {
 /// What a callback decided about a frame without a hit.
 struct MissOutcome {
     enum Action { run_plain, skip_code, run_entry, raise } action = run_plain;
+
     Shared<Entry> entry;  ///< with run_entry: added to the code's cache and run
 };
 
-/// What callbacks are given and what their answers mean: set by the layer that knows their
-/// Python types. The hook makes the call itself, so that no foreign C++ frame is on the
-/// stack while user code runs.
+/// What callbacks are given and what their answers mean: set by the layer that knows
+/// their Python types. The hook makes the call itself, so that no foreign C++ frame is
+/// on the stack while user code runs.
 struct CallbackProtocol {
     /// The tuple of arguments for a frame; null with an exception set.
     Owned<> (*arguments)(const View& view, CodeCache& cache) = nullptr;
@@ -26,11 +27,13 @@ struct CallbackProtocol {
     /// The meaning of an answer; with `raise` an exception is set.
     MissOutcome (*interpret)(PyObject* answer, const View& view) = nullptr;
 };
+
 void set_callback_protocol(const CallbackProtocol& protocol) noexcept;
 
 /// The evaluator. Costs a frame of a thread without a callback one thread-local load.
 /// Pass-through is a tail call: no C stack of its own.
-PyObject* evaluate_frame(PyThreadState* thread, _PyInterpreterFrame* frame, int throwing);
+PyObject* evaluate_frame(PyThreadState* thread, _PyInterpreterFrame* frame,
+                         int throwing);
 
 /// The evaluator that frames are handed on to; null: CPython's own.
 using Evaluator = PyObject* (*)(PyThreadState*, _PyInterpreterFrame*, int);

@@ -1,12 +1,12 @@
 // Replacement code: what fits, in place, and as a call.
 // SPDX-License-Identifier: MIT
-#include "../framelocals/cpython/cpython.h"
-
 #include "replacement.h"
 
+#include "../framelocals/cpython/cpython.h"
 #include "../framelocals/exception.h"
 #include "../framelocals/frame_view.h"
 #include "../guards/operand.h"
+
 #include "substitution.h"
 #include "thread_state.h"
 
@@ -16,8 +16,8 @@ bool always_call = false;
 
 namespace {
 
-constexpr int compared_flags = generator_flags | CO_ITERABLE_COROUTINE | CO_VARARGS | CO_VARKEYWORDS |
-                               CO_OPTIMIZED | CO_NEWLOCALS;
+constexpr int compared_flags = generator_flags | CO_ITERABLE_COROUTINE | CO_VARARGS |
+                               CO_VARKEYWORDS | CO_OPTIMIZED | CO_NEWLOCALS;
 
 int argument_slots(PyCodeObject* code) noexcept {
     return code->co_argcount + code->co_kwonlyargcount +
@@ -32,12 +32,18 @@ std::string names_text(PyCodeObject* code, int from, int to) {
 
 std::string flags_text(PyCodeObject* code) {
     std::string text;
-    if (code->co_flags & CO_ITERABLE_COROUTINE) text = "a generator-based coroutine";
-    else if (code->co_flags & CO_GENERATOR) text = "a generator";
-    else if (code->co_flags & CO_COROUTINE) text = "a coroutine";
-    else if (code->co_flags & CO_ASYNC_GENERATOR) text = "an asynchronous generator";
-    else if (code->co_flags & CO_OPTIMIZED) text = "a function";
-    else text = "a module or class body";
+    if (code->co_flags & CO_ITERABLE_COROUTINE)
+        text = "a generator-based coroutine";
+    else if (code->co_flags & CO_GENERATOR)
+        text = "a generator";
+    else if (code->co_flags & CO_COROUTINE)
+        text = "a coroutine";
+    else if (code->co_flags & CO_ASYNC_GENERATOR)
+        text = "an asynchronous generator";
+    else if (code->co_flags & CO_OPTIMIZED)
+        text = "a function";
+    else
+        text = "a module or class body";
     if (code->co_flags & CO_VARARGS) text += " with *args";
     if (code->co_flags & CO_VARKEYWORDS) text += " with **kwargs";
     return text;
@@ -54,8 +60,8 @@ std::string differs(const char* what, const std::string& expected,
     return std::string(what) + " differ: expected " + expected + ", found " + found;
 }
 
-/// The arguments of the frame as a call: positional and `*args` in `positional`, the rest
-/// in `keywords` (null when there are none).
+/// The arguments of the frame as a call: positional and `*args` in `positional`, the
+/// rest in `keywords` (null when there are none).
 bool collect(const View& view, PyCodeObject* code, Owned<>& positional,
              Owned<>& keywords) noexcept {
     int slot = 0;
@@ -83,7 +89,8 @@ bool collect(const View& view, PyCodeObject* code, Owned<>& positional,
     }
     for (; keywords && slot < named; ++slot) {
         PyObject* name = PyTuple_GET_ITEM(code->co_localsplusnames, slot);
-        if (PyDict_SetItem(keywords.get(), name, view.local(slot).get()) < 0) return false;
+        if (PyDict_SetItem(keywords.get(), name, view.local(slot).get()) < 0)
+            return false;
     }
     return static_cast<bool>(keywords);
 }
@@ -98,8 +105,8 @@ Owned<> function_of(const View& view, PyCodeObject* code) noexcept {
     // Generators are named after their function, which the caller may have renamed.
     const auto* called = reinterpret_cast<PyFunctionObject*>(view.function().get());
     auto* made = reinterpret_cast<PyFunctionObject*>(function.get());
-    Owned<>::steal(std::exchange(made->func_name,
-                                 Owned<>::share(called->func_name).release()))
+    Owned<>::steal(
+        std::exchange(made->func_name, Owned<>::share(called->func_name).release()))
         .reset();
     Owned<>::steal(std::exchange(made->func_qualname,
                                  Owned<>::share(called->func_qualname).release()))
@@ -110,13 +117,14 @@ Owned<> function_of(const View& view, PyCodeObject* code) noexcept {
 /// Class bodies, modules and exec() run in a namespace, which only this entry takes.
 Owned<> run_body(const View& view, PyCodeObject* code) noexcept {
     const Owned<> locals = Owned<>::share(view.f_locals().get());
-    return Owned<>::steal(PyEval_EvalCodeEx(
-        reinterpret_cast<PyObject*>(code), view.globals().get(), locals.get(), nullptr, 0,
-        nullptr, 0, nullptr, 0, nullptr,
-        code->co_nfreevars ? view.closure().get() : nullptr));
+    return Owned<>::steal(
+        PyEval_EvalCodeEx(reinterpret_cast<PyObject*>(code), view.globals().get(),
+                          locals.get(), nullptr, 0, nullptr, 0, nullptr, 0, nullptr,
+                          code->co_nfreevars ? view.closure().get() : nullptr));
 }
 
-Owned<> call(const View& view, PyCodeObject* original, PyCodeObject* replacement) noexcept {
+Owned<> call(const View& view, PyCodeObject* original,
+             PyCodeObject* replacement) noexcept {
     Owned<> positional;
     Owned<> keywords;
     const bool is_function = (original->co_flags & CO_OPTIMIZED) != 0;
@@ -128,9 +136,10 @@ Owned<> call(const View& view, PyCodeObject* original, PyCodeObject* replacement
     // The frame that this makes is the replacement itself: the hook lets it pass.
     hook_thread.passing = replacement;
     hook_thread.active = Mode::passing;
-    Owned<> result = is_function ? Owned<>::steal(PyObject_Call(
-                                       function.get(), positional.get(), keywords.get()))
-                                 : run_body(view, replacement);
+    Owned<> result = is_function
+                         ? Owned<>::steal(PyObject_Call(
+                               function.get(), positional.get(), keywords.get()))
+                         : run_body(view, replacement);
     if (hook_thread.active == Mode::passing) {
         hook_thread.active = hook_thread.busy ? Mode::off : hook_thread.mode;
     }
@@ -141,20 +150,23 @@ Owned<> call(const View& view, PyCodeObject* original, PyCodeObject* replacement
 
 std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacement) {
     if ((original->co_flags ^ replacement->co_flags) & compared_flags) {
-        return differs("the kinds of code", flags_text(original), flags_text(replacement));
+        return differs("the kinds of code", flags_text(original),
+                       flags_text(replacement));
     }
     if (original->co_argcount != replacement->co_argcount ||
         original->co_posonlyargcount != replacement->co_posonlyargcount ||
         original->co_kwonlyargcount != replacement->co_kwonlyargcount) {
-        return differs("the arguments", counts_text(original), counts_text(replacement));
+        return differs("the arguments", counts_text(original),
+                       counts_text(replacement));
     }
     const std::string names = names_text(original, 0, argument_slots(original));
-    const std::string new_names = names_text(replacement, 0, argument_slots(replacement));
+    const std::string new_names =
+        names_text(replacement, 0, argument_slots(replacement));
     if (names != new_names) return differs("the argument names", names, new_names);
     const std::string frees =
         names_text(original, first_free_slot(original), original->co_nlocalsplus);
-    const std::string new_frees =
-        names_text(replacement, first_free_slot(replacement), replacement->co_nlocalsplus);
+    const std::string new_frees = names_text(replacement, first_free_slot(replacement),
+                                             replacement->co_nlocalsplus);
     if (replacement->co_nfreevars && frees != new_frees) {
         return differs("the free variables", frees, new_frees);
     }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "stack_floor.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <cstddef>
+
+#include <pthread.h>
 
 namespace guardtree {
 

@@ -1,20 +1,22 @@
-// Making a frame a frame of other code where it lies. Needs CPython's private headers, so
-// it is for the hook alone; include framelocals/cpython/cpython.h first.
+// Making a frame a frame of other code where it lies. Needs CPython's private headers,
+// so it is for the hook alone; include framelocals/cpython/cpython.h first.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../framelocals/cpython/cpython.h"
+
 #include "replacement.h"
 
 namespace guardtree {
 
 inline constexpr int generator_flags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
 
-/// True when the frame was made a frame of `replacement` where it lies; false when it does
-/// not fit and must be called. Nothing is allocated.
+/// True when the frame was made a frame of `replacement` where it lies; false when it
+/// does not fit and must be called. Nothing is allocated.
 inline bool substitute_in_place(PyThreadState* thread, CPython::Frame* frame,
                                 PyCodeObject* original,
                                 PyCodeObject* replacement) noexcept {
-    if (always_call) [[unlikely]] return false;
+    if (always_call) [[unlikely]]
+        return false;
     // RETURN_GENERATOR sizes the generator by the function's code, not by the frame's.
     if ((original->co_flags & generator_flags) &&
         CPython::frame_words(replacement) > CPython::frame_words(original)) {

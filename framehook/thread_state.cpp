@@ -1,13 +1,13 @@
 // Threads' callbacks: who has one, and when the evaluator is installed.
 // SPDX-License-Identifier: MIT
 //
-// A thread's callback is owned by a record in the dict of its thread state, so it goes when
-// the thread goes, wherever that happens (its end, fork, interpreter exit). The count of
-// threads is kept by state, not by calls: None -> callable and False -> None each change
-// it, callable -> False does not.
-#include "../framelocals/cpython/cpython.h"
-
+// A thread's callback is owned by a record in the dict of its thread state, so it goes
+// when the thread goes, wherever that happens (its end, fork, interpreter exit). The
+// count of threads is kept by state, not by calls: None -> callable and False -> None
+// each change it, callable -> False does not.
 #include "thread_state.h"
+
+#include "../framelocals/cpython/cpython.h"
 
 #include "hook.h"
 
@@ -56,8 +56,8 @@ void uninstall() noexcept {
         return;
     }
     const _PyFrameEvalFunction previous = previous_evaluator();
-    _PyInterpreterState_SetEvalFrameFunc(interpreter,
-                                         previous ? previous : _PyEval_EvalFrameDefault);
+    _PyInterpreterState_SetEvalFrameFunc(
+        interpreter, previous ? previous : _PyEval_EvalFrameDefault);
 }
 
 void count(Mode before, Mode after) noexcept {
@@ -137,7 +137,9 @@ bool is_hook_installed() noexcept {
            evaluate_frame;
 }
 
-int hooked_threads() noexcept { return threads_with_callback; }
+int hooked_threads() noexcept {
+    return threads_with_callback;
+}
 
 void shut_down() noexcept {
     is_shut_down = true;

@@ -14,23 +14,22 @@ enum class Mode : uint8_t {
     off,          ///< callback None: plain runs, nothing is looked up
     lookup_only,  ///< callback False: hits run, misses run plain
     compile,      ///< a callable: asked on a miss
-    passing,      ///< the next frame is a replacement called as a function: leave it alone
+    passing,  ///< the next frame is a replacement called as a function: leave it alone
 };
 
 /// What the hook reads of its thread: plain data in static thread-local storage.
 struct HookThread {
-    Mode active = Mode::off;  ///< what holds for the next frame: off while busy
-    Mode mode = Mode::off;    ///< what the callback says
-    int busy = 0;             ///< depth of guards and callbacks that are running
-    PyObject* callback = nullptr;    ///< borrowed from the thread's record
-    PyCodeObject* passing = nullptr; ///< with Mode::passing: the code to leave alone
+    Mode active = Mode::off;       ///< what holds for the next frame: off while busy
+    Mode mode = Mode::off;         ///< what the callback says
+    int busy = 0;                  ///< depth of guards and callbacks that are running
+    PyObject* callback = nullptr;  ///< borrowed from the thread's record
+    PyCodeObject* passing = nullptr;    ///< with Mode::passing: the code to leave alone
     const char* stack_floor = nullptr;  ///< frames below it raise RecursionError (3.11)
 };
 
-/// initial-exec costs one load instead of a call; 48 bytes fit the space that the loader
-/// keeps for modules that are loaded late.
-extern thread_local constinit HookThread hook_thread
-    [[gnu::tls_model("initial-exec")]];
+/// initial-exec costs one load instead of a call; 48 bytes fit the space that the
+/// loader keeps for modules that are loaded late.
+extern thread_local constinit HookThread hook_thread [[gnu::tls_model("initial-exec")]];
 
 /// Off while guards and callbacks run: frames they enter run plain. set_callback inside
 /// takes effect at the end of the outermost pause.

@@ -9,7 +9,9 @@
 namespace guardtree {
 namespace {
 
-SlotWord word(PyObject* value) noexcept { return reinterpret_cast<SlotWord>(value); }
+SlotWord word(PyObject* value) noexcept {
+    return reinterpret_cast<SlotWord>(value);
+}
 
 int named_arguments(PyCodeObject* code) noexcept {
     return code->co_argcount + code->co_kwonlyargcount;
@@ -31,8 +33,7 @@ MappingView::~MappingView() {
     for (SlotWord value : storage_) Owned<>::steal(slot_object(value)).reset();
 }
 
-bool MappingView::fill(PyObject* mapping,
-                       std::span<const SlotName> wanted) noexcept {
+bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noexcept {
     namespace_ = mapping;
     for (const SlotName& entry : wanted) {
         SlotWord& slot = storage_[static_cast<size_t>(entry.slot)];
@@ -48,7 +49,8 @@ bool MappingView::fill(PyObject* mapping,
                 PyErr_Clear();
             }
         }
-        // The mapping speaks for free variables too; only what it lacks comes from cells.
+        // The mapping speaks for free variables too; only what it lacks comes from
+        // cells.
         if (slot && entry.slot >= first_free_slot(code_)) closure_ = nullptr;
     }
     return true;

@@ -7,7 +7,8 @@
 
 namespace guardtree {
 
-/// The pending exception with its traceback, no longer pending; null when there is none.
+/// The pending exception with its traceback, no longer pending; null when there is
+/// none.
 Owned<> take_exception() noexcept;
 
 /// Makes `exception` the pending one; nothing when it is null.

@@ -1,9 +1,8 @@
 // The load-time check of the frame layout: a live frame with known contents.
 // SPDX-License-Identifier: MIT
-#include "cpython/cpython.h"
-
 #include "probe.h"
 
+#include "cpython/cpython.h"
 #include "frame_view.h"
 
 namespace guardtree {
@@ -22,7 +21,8 @@ Probe* active = nullptr;
 const char* compare(const Probe& probe, const CPython::Frame* frame) noexcept {
     auto* function = reinterpret_cast<PyFunctionObject*>(probe.function);
     auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
-    if (CPython::code(frame) != code) return "a frame's code object is not where it should be";
+    if (CPython::code(frame) != code)
+        return "a frame's code object is not where it should be";
     if (CPython::function(frame) != probe.function) {
         return "a frame's function is not where it should be";
     }
@@ -31,7 +31,8 @@ const char* compare(const Probe& probe, const CPython::Frame* frame) noexcept {
         return "a frame's globals are not where they should be";
     }
     if (CPython::namespace_of(frame)) return "a function's frame has a namespace";
-    if (!CPython::at_start(frame, code)) return "a new frame is not at its first instruction";
+    if (!CPython::at_start(frame, code))
+        return "a new frame is not at its first instruction";
     if (frame->owner != FRAME_OWNED_BY_THREAD || frame->frame_obj) {
         return "a new frame is not the thread's own";
     }
@@ -55,8 +56,8 @@ PyObject* probe_hook(PyThreadState* thread, CPython::Frame* frame, int throwing)
 }
 
 std::string sentence(const char* problem) {
-    return std::string("guardtree was built for CPython ") + PY_VERSION + " and runs in " +
-           Py_GetVersion() + ", where " + problem +
+    return std::string("guardtree was built for CPython ") + PY_VERSION +
+           " and runs in " + Py_GetVersion() + ", where " + problem +
            ". Install a guardtree that was built for this interpreter "
            "(pip install --force-reinstall --no-binary guardtree guardtree).";
 }
@@ -65,9 +66,9 @@ std::string sentence(const char* problem) {
 Owned<> probe_function() {
     auto names = Owned<>::steal(PyDict_New());
     if (!names) return {};
-    auto done = Owned<>::steal(
-        PyRun_String("def probe(argument, *rest):\n    local = argument\n    return local\n",
-                     Py_file_input, names.get(), names.get()));
+    auto done = Owned<>::steal(PyRun_String(
+        "def probe(argument, *rest):\n    local = argument\n    return local\n",
+        Py_file_input, names.get(), names.get()));
     if (!done) return {};
     return Owned<>::share(PyDict_GetItemString(names.get(), "probe"));
 }

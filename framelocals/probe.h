@@ -5,10 +5,10 @@
 
 namespace guardtree {
 
-/// Compares the interpreter's own table of offsets (3.13 and later) with the headers, then
-/// enters one function through a temporary PEP 523 hook and compares what the view reads
-/// with what was passed. Empty when all agrees, else a sentence that says what differs and
-/// what to do. Run once, when the module loads; about 20 us. Needs the GIL.
+/// Compares the interpreter's own table of offsets (3.13 and later) with the headers,
+/// then enters one function through a temporary PEP 523 hook and compares what the view
+/// reads with what was passed. Empty when all agrees, else a sentence that says what
+/// differs and what to do. Run once, when the module loads; about 20 us. Needs the GIL.
 std::string layout_problem();
 
 }  // namespace guardtree

@@ -20,7 +20,9 @@ template <class T = PyObject>
 class Borrowed {
 public:
     constexpr Borrowed() noexcept = default;
-    constexpr Borrowed(T* pointer) noexcept : pointer_(pointer) {}  // NOLINT: implicit on purpose
+
+    constexpr Borrowed(T* pointer) noexcept
+        : pointer_(pointer) {}  // NOLINT: implicit on purpose
 
     constexpr T* get() const noexcept { return pointer_; }
 
@@ -82,7 +84,8 @@ private:
     T* pointer_ = nullptr;
 };
 
-/// Base of objects that several owners share through Shared<T>. The count needs the GIL.
+/// Base of objects that several owners share through Shared<T>. The count needs the
+/// GIL.
 class Counted {
 public:
     Counted() noexcept = default;
@@ -107,7 +110,8 @@ public:
 
     Shared(const Shared& other) noexcept : Shared(other.pointer_) {}
 
-    Shared(Shared&& other) noexcept : pointer_(std::exchange(other.pointer_, nullptr)) {}
+    Shared(Shared&& other) noexcept
+        : pointer_(std::exchange(other.pointer_, nullptr)) {}
 
     Shared& operator=(Shared other) noexcept {
         std::swap(pointer_, other.pointer_);
@@ -120,7 +124,9 @@ public:
     }
 
     T* get() const noexcept { return pointer_; }
+
     T* operator->() const noexcept { return pointer_; }
+
     T& operator*() const noexcept { return *pointer_; }
 
     explicit operator bool() const noexcept { return pointer_ != nullptr; }

@@ -1,8 +1,8 @@
 // Views: making them from a frame, and the locals dict on demand.
 // SPDX-License-Identifier: MIT
-#include "cpython/cpython.h"
-
 #include "view.h"
+
+#include "cpython/cpython.h"
 
 namespace guardtree {
 namespace {
@@ -16,7 +16,9 @@ unsigned char slot_kind(PyCodeObject* code, int slot) noexcept {
 
 }  // namespace
 
-uint64_t dicts_built() noexcept { return dicts_built_count; }
+uint64_t dicts_built() noexcept {
+    return dicts_built_count;
+}
 
 int first_free_slot(PyCodeObject* code) noexcept {
     return code->co_nlocalsplus - code->co_nfreevars;

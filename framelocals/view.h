@@ -1,6 +1,6 @@
-// View: what guards are evaluated against. Raw local slots of a frame, of a mapping or of
-// a call's arguments, behind one interface that never builds a dict unless it is asked to.
-// SPDX-License-Identifier: MIT
+// View: what guards are evaluated against. Raw local slots of a frame, of a mapping or
+// of a call's arguments, behind one interface that never builds a dict unless it is
+// asked to. SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 
@@ -13,25 +13,27 @@
 
 namespace guardtree {
 
-/// One word of fast locals: a pointer whose two low bits may be set (stack references of
-/// 3.14 and later mark what they do not count; an unbound slot is then 1, not 0). Older
-/// versions never set them, so one mask serves all (Include/internal/pycore_stackref.h).
+/// One word of fast locals: a pointer whose two low bits may be set (stack references
+/// of 3.14 and later mark what they do not count; an unbound slot is then 1, not 0).
+/// Older versions never set them, so one mask serves all
+/// (Include/internal/pycore_stackref.h).
 using SlotWord = uintptr_t;
 
 constexpr PyObject* slot_object(SlotWord word) noexcept {
     return reinterpret_cast<PyObject*>(word & ~SlotWord{3});
 }
 
-/// Borrowed values by slot number; slot i is name i of `co_localsplusnames`. Lives on the
-/// caller's stack for one lookup, needs the GIL, and must not outlive what it was made of.
-/// Reading a slot is one load and one mask.
+/// Borrowed values by slot number; slot i is name i of `co_localsplusnames`. Lives on
+/// the caller's stack for one lookup, needs the GIL, and must not outlive what it was
+/// made of. Reading a slot is one load and one mask.
 class View {
 public:
     View(const View&) = delete;
     View& operator=(const View&) = delete;
 
     /// Value of a local, an argument or a cell (still raw at entry); null when unbound.
-    /// Free variables have no slot of their own before the frame runs: see free_variable.
+    /// Free variables have no slot of their own before the frame runs: see
+    /// free_variable.
     Borrowed<> local(int slot) const noexcept { return slot_object(slots_[slot]); }
 
     /// Content of free variable `index` (order of `co_freevars`); null when unbound.
@@ -43,7 +45,8 @@ public:
     /// The dict of globals, or null where the view has none.
     Borrowed<> globals() const noexcept { return globals_; }
 
-    /// The builtins (a dict in all but exotic programs), or null where the view has none.
+    /// The builtins (a dict in all but exotic programs), or null where the view has
+    /// none.
     Borrowed<> builtins() const noexcept { return builtins_; }
 
     Borrowed<PyCodeObject> code() const noexcept { return code_; }
@@ -54,10 +57,10 @@ public:
     /// The function that is called, or null where the view is not of a call.
     Borrowed<> function() const noexcept { return function_; }
 
-    /// The locals as a mapping, as `locals()` would give them at the first instruction. For
-    /// a function it is a dict made at the first request and kept for the view's life;
-    /// class bodies, modules and mapping views give the mapping they have. Null with an
-    /// exception set when there is no memory.
+    /// The locals as a mapping, as `locals()` would give them at the first instruction.
+    /// For a function it is a dict made at the first request and kept for the view's
+    /// life; class bodies, modules and mapping views give the mapping they have. Null
+    /// with an exception set when there is no memory.
     Borrowed<> f_locals() const noexcept;
 
     /// 1 when f_locals() made a dict, else 0.
@@ -73,7 +76,8 @@ protected:
     PyObject* builtins_ = nullptr;
     PyObject* closure_ = nullptr;
     PyObject* function_ = nullptr;
-    /// What f_locals() gives without building: a namespace, or a mapping view's mapping.
+    /// What f_locals() gives without building: a namespace, or a mapping view's
+    /// mapping.
     PyObject* namespace_ = nullptr;
 
 private:
@@ -95,32 +99,33 @@ struct Scope {
     PyObject* closure = nullptr;   // may be null
 };
 
-/// A mapping of names to values seen as slots. Only the names in `wanted` are looked up;
-/// the values are owned while the view lives, since a mapping may give temporaries.
+/// A mapping of names to values seen as slots. Only the names in `wanted` are looked
+/// up; the values are owned while the view lives, since a mapping may give temporaries.
 class MappingView : public View {
 public:
     /// Storage that the caller provides: co_nlocalsplus words.
     explicit MappingView(const Scope& scope, std::span<SlotWord> storage) noexcept;
     ~MappingView();
 
-    /// False with an exception set when the mapping raised something else than KeyError.
+    /// False with an exception set when the mapping raised something else than
+    /// KeyError.
     bool fill(PyObject* mapping, std::span<const SlotName> wanted) noexcept;
 
 private:
     std::span<SlotWord> storage_;
 };
 
-/// The argument vector of a call (PEP 590) seen as slots: positional arguments, keywords,
-/// defaults, `*args` and `**kwargs` bound as the callee would bind them.
+/// The argument vector of a call (PEP 590) seen as slots: positional arguments,
+/// keywords, defaults, `*args` and `**kwargs` bound as the callee would bind them.
 class ArgumentsView : public View {
 public:
     /// Storage that the caller provides: co_nlocalsplus words.
     ArgumentsView(PyFunctionObject* function, std::span<SlotWord> storage) noexcept;
 
-    /// Binds `arguments` (count and PY_VECTORCALL_ARGUMENTS_OFFSET as in PEP 590). False
-    /// when the call does not fit the signature: the callee itself would raise TypeError.
-    /// Allocates only for a function with `*args` or `**kwargs`; then false may also mean
-    /// that an exception is set.
+    /// Binds `arguments` (count and PY_VECTORCALL_ARGUMENTS_OFFSET as in PEP 590).
+    /// False when the call does not fit the signature: the callee itself would raise
+    /// TypeError. Allocates only for a function with `*args` or `**kwargs`; then false
+    /// may also mean that an exception is set.
     bool bind(PyObject* const* arguments, size_t count, PyObject* keywords) noexcept;
 
 private:
@@ -146,8 +151,8 @@ int first_free_slot(PyCodeObject* code) noexcept;
 /// comprehension that was inlined into a module or class body (3.12 and later).
 bool is_hidden_slot(PyCodeObject* code, int slot) noexcept;
 
-/// Dicts that views have built in this process: the counter that proves a hot path built
-/// none.
+/// Dicts that views have built in this process: the counter that proves a hot path
+/// built none.
 uint64_t dicts_built() noexcept;
 
 }  // namespace guardtree

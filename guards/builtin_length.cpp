@@ -28,9 +28,9 @@ lenfunc deque_slot() noexcept {
 }
 
 bool is_builtin(lenfunc slot) noexcept {
-    PyTypeObject* const types[] = {&PyDict_Type,      &PySet_Type,   &PyFrozenSet_Type,
-                                   &PyUnicode_Type,   &PyBytes_Type, &PyByteArray_Type,
-                                   &PyRange_Type,     &PyList_Type,  &PyTuple_Type};
+    PyTypeObject* const types[] = {&PyDict_Type,    &PySet_Type,   &PyFrozenSet_Type,
+                                   &PyUnicode_Type, &PyBytes_Type, &PyByteArray_Type,
+                                   &PyRange_Type,   &PyList_Type,  &PyTuple_Type};
     for (PyTypeObject* type : types) {
         if (slot == length_slot(type)) return true;
     }

@@ -5,8 +5,9 @@
 
 namespace guardtree {
 
-/// Length of a list, tuple, dict, set, frozenset, str, bytes, bytearray, range or deque,
-/// or of a subclass that inherits their `__len__`; -1 for every other value. No exception.
+/// Length of a list, tuple, dict, set, frozenset, str, bytes, bytearray, range or
+/// deque, or of a subclass that inherits their `__len__`; -1 for every other value. No
+/// exception.
 Py_ssize_t builtin_length(PyObject* value) noexcept;
 
 }  // namespace guardtree

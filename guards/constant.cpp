@@ -24,7 +24,9 @@ bool is_plain_key(PyObject* key) noexcept {
     return PyUnicode_CheckExact(key) || PyBytes_CheckExact(key) || key == Py_None;
 }
 
-bool same_bits(double a, double b) noexcept { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool same_bits(double a, double b) noexcept {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+}
 
 bool contains_nan(PyObject* key) noexcept {
     if (PyFloat_CheckExact(key)) return std::isnan(PyFloat_AS_DOUBLE(key));
@@ -49,9 +51,10 @@ Owned<> copy(PyObject* object, int depth, Diagnostic& problem);
 
 bool copy_key(PyObject* key, int depth, Diagnostic& problem, Owned<>& to) {
     if (contains_nan(key)) {
-        problem = {PyExc_ValueError,
-                   "expected keys and elements that equal themselves, found a NaN among "
-                   "those of a dict or set; use python(predicate)"};
+        problem = {
+            PyExc_ValueError,
+            "expected keys and elements that equal themselves, found a NaN among "
+            "those of a dict or set; use python(predicate)"};
         return false;
     }
     to = copy(key, depth, problem);
@@ -63,9 +66,9 @@ Owned<> copy_sequence(PyObject* object, int depth, Diagnostic& problem) {
     const Py_ssize_t size = Py_SIZE(object);
     auto made = Owned<>::steal(is_list ? PyList_New(size) : PyTuple_New(size));
     for (Py_ssize_t i = 0; made && i < size; ++i) {
-        Owned<> item = copy(is_list ? PyList_GET_ITEM(object, i)
-                                    : PyTuple_GET_ITEM(object, i),
-                            depth, problem);
+        Owned<> item =
+            copy(is_list ? PyList_GET_ITEM(object, i) : PyTuple_GET_ITEM(object, i),
+                 depth, problem);
         if (!item) return {};
         if (is_list) {
             PyList_SET_ITEM(made.get(), i, item.release());
@@ -107,9 +110,10 @@ Owned<> copy_set(PyObject* object, int depth, Diagnostic& problem) {
 Owned<> copy(PyObject* object, int depth, Diagnostic& problem) {
     if (is_leaf(object)) return Owned<>::share(object);
     if (depth >= deepest) {
-        problem = {PyExc_ValueError,
-                   "expected a constant nested at most 100 deep, found a deeper one or one "
-                   "that holds itself"};
+        problem = {
+            PyExc_ValueError,
+            "expected a constant nested at most 100 deep, found a deeper one or one "
+            "that holds itself"};
         return {};
     }
     if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
@@ -199,7 +203,8 @@ bool same_constant(PyObject* value, PyObject* constant) noexcept {
     if (value == constant) return true;
     PyTypeObject* type = Py_TYPE(constant);
     if (Py_TYPE(value) != type) return false;
-    if (type == &PyLong_Type) return PyObject_RichCompareBool(value, constant, Py_EQ) == 1;
+    if (type == &PyLong_Type)
+        return PyObject_RichCompareBool(value, constant, Py_EQ) == 1;
     if (type == &PyUnicode_Type) {
         return PyUnicode_GET_LENGTH(value) == PyUnicode_GET_LENGTH(constant) &&
                PyUnicode_Compare(value, constant) == 0;
@@ -218,7 +223,8 @@ bool same_constant(PyObject* value, PyObject* constant) noexcept {
                            static_cast<size_t>(Py_SIZE(value))) == 0;
     }
     if (type == &PyDict_Type) return same_dict(value, constant);
-    if (type == &PySet_Type || type == &PyFrozenSet_Type) return same_set(value, constant);
+    if (type == &PySet_Type || type == &PyFrozenSet_Type)
+        return same_set(value, constant);
     if (type == &PyComplex_Type) return same_complex(value, constant);
     return false;
 }

@@ -5,6 +5,7 @@
 #include <Python.h>
 
 #include "../framelocals/ref.h"
+
 #include "operand.h"
 
 namespace guardtree {
@@ -15,10 +16,10 @@ namespace guardtree {
 Owned<> snapshot_constant(PyObject* object, Diagnostic& problem);
 
 /// Exact equality of any `value` with a constant: types agree at every depth (`(1,)` is
-/// not `(True,)`), floats by bits (`0.0` is not `-0.0`, a NaN is itself), dicts and sets
-/// in any order. Never runs user code, allocates nothing. Cost: one compare when both are
-/// the same immutable object; else linear in the constant, quadratic in the number of
-/// numbers among the keys of a dict or set.
+/// not `(True,)`), floats by bits (`0.0` is not `-0.0`, a NaN is itself), dicts and
+/// sets in any order. Never runs user code, allocates nothing. Cost: one compare when
+/// both are the same immutable object; else linear in the constant, quadratic in the
+/// number of numbers among the keys of a dict or set.
 bool same_constant(PyObject* value, PyObject* constant) noexcept;
 
 }  // namespace guardtree

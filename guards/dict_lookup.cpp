@@ -4,7 +4,8 @@
 
 // Exported by every supported version, declared privately from 3.13 on
 // (Include/internal/pycore_dict.h).
-extern "C" PyAPI_FUNC(PyObject*) _PyDict_GetItem_KnownHash(PyObject*, PyObject*, Py_hash_t);
+extern "C" PyAPI_FUNC(PyObject*)
+    _PyDict_GetItem_KnownHash(PyObject*, PyObject*, Py_hash_t);
 
 namespace guardtree {
 

@@ -5,10 +5,11 @@
 
 namespace guardtree {
 
-/// The verdict of `program` on `view`. `values`: room for program.value_count(), contents
-/// do not matter. On `error` the exception is in `error`, or pending when it must reach
-/// the program (KeyboardInterrupt, SystemExit, MemoryError). Needs the GIL; re-entrant;
-/// allocates nothing itself. About 1.5 ns for each check of a local (bench `evaluate`).
+/// The verdict of `program` on `view`. `values`: room for program.value_count(),
+/// contents do not matter. On `error` the exception is in `error`, or pending when it
+/// must reach the program (KeyboardInterrupt, SystemExit, MemoryError). Needs the GIL;
+/// re-entrant; allocates nothing itself. About 1.5 ns for each check of a local (bench
+/// `evaluate`).
 Verdict evaluate(const Program& program, const View& view, PyObject** values,
                  Owned<>& error) noexcept;
 

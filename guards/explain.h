@@ -15,7 +15,8 @@ struct Failure {
     std::string python;    ///< the guard as Python: "cfg.training is True"
     std::string expected;  ///< "is_true()"
     std::string found;     ///< "False (bool)", or "unbound", or "nothing"
-    std::string error;     ///< "ZeroDivisionError: division by zero", empty for a plain fail
+    std::string
+        error;  ///< "ZeroDivisionError: division by zero", empty for a plain fail
 
     /// One sentence for people.
     std::string text() const;
@@ -29,9 +30,9 @@ struct Explanation {
     std::string text() const;
 };
 
-/// The same walk as evaluate, going on after a failure; what is below a step that fetched
-/// nothing is not reported. Cold: allocates, calls `repr`. Returns false with an exception
-/// pending when one must reach the program.
+/// The same walk as evaluate, going on after a failure; what is below a step that
+/// fetched nothing is not reported. Cold: allocates, calls `repr`. Returns false with
+/// an exception pending when one must reach the program.
 bool explain(const Program& program, const View& view, Explanation& to);
 
 }  // namespace guardtree

@@ -12,12 +12,13 @@
 
 #include "../framelocals/ref.h"
 #include "../framelocals/view.h"
+
 #include "operand.h"
 
 namespace guardtree {
 
-/// The answer of a check. `error`: Python code that the check ran raised; the exception is
-/// pending until the walk takes it.
+/// The answer of a check. `error`: Python code that the check ran raised; the exception
+/// is pending until the walk takes it.
 enum class Verdict : uint8_t { fail, pass, error };
 
 /// What every kind and step says about itself. Docs, errors, bindings, tests and the
@@ -25,21 +26,21 @@ enum class Verdict : uint8_t { fail, pass, error };
 struct Info {
     std::string_view name;     ///< Python method, DSL word, file stem
     std::string_view summary;  ///< one sentence, for docs
-    /// The same in Python, over `value` and the operands by name: what the oracle evaluates
-    /// and what a tree prints.
+    /// The same in Python, over `value` and the operands by name: what the oracle
+    /// evaluates and what a tree prints.
     std::string_view python;
     /// User code may run. Values that live across such an op are owned by the walk.
     bool calls_python = false;
 };
 
-/// One documented, executed case of a kind: with these operands `pass` passes and `fail`
-/// fails. All fields are Python expressions.
+/// One documented, executed case of a kind: with these operands `pass` passes and
+/// `fail` fails. All fields are Python expressions.
 struct Example {
     std::string_view operands, pass, fail;
 };
 
-/// One documented, executed case of a step: from `value` it fetches `result`; from `fail`
-/// it fetches nothing, and the guard fails.
+/// One documented, executed case of a step: from `value` it fetches `result`; from
+/// `fail` it fetches nothing, and the guard fails.
 struct StepExample {
     std::string_view operands, value, result, fail;
 };
@@ -62,33 +63,36 @@ struct TypeList {};
 inline constexpr size_t op_payload_size = 16;
 
 template <class T>
-concept Described =
-    std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T> &&
-    sizeof(T) <= op_payload_size && requires {
-        { T::info } -> std::convertible_to<const Info&>;
-        { std::tuple_size_v<std::remove_cvref_t<decltype(T::operands())>> };
-        requires std::size(T::examples) >= 1;
-    };
+concept Described = std::is_trivially_copyable_v<T> &&
+                    std::is_default_constructible_v<T> &&
+                    sizeof(T) <= op_payload_size&& requires {
+    { T::info } -> std::convertible_to<const Info&>;
+    {std::tuple_size_v<std::remove_cvref_t<decltype(T::operands())>>};
+    requires std::size(T::examples)
+    >= 1;
+};
 
 /// A leaf check on one value. `value` is borrowed and never null.
 template <class K>
 concept GuardKind = Described<K> && requires(const K kind, PyObject* value) {
-    { kind.check(value) } noexcept;
+    { kind.check(value) }
+    noexcept;
     requires std::same_as<decltype(kind.check(value)), bool> ||
-                 (std::same_as<decltype(kind.check(value)), Verdict> &&
-                  K::info.calls_python);
+        (std::same_as<decltype(kind.check(value)), Verdict> && K::info.calls_python);
 };
 
 template <class S>
 concept RootStep = Described<S> && requires(const S step, const View& view) {
-    { step.get(view) } noexcept -> std::same_as<Borrowed<>>;
+    { step.get(view) }
+    noexcept->std::same_as<Borrowed<>>;
 };
 
 template <class S>
 concept ValueStep = Described<S> && requires(const S step, PyObject* value) {
-    { step.get(value) } noexcept;
+    { step.get(value) }
+    noexcept;
     requires std::same_as<decltype(step.get(value)), Borrowed<>> ||
-                 std::same_as<decltype(step.get(value)), Owned<>>;
+        std::same_as<decltype(step.get(value)), Owned<>>;
 };
 
 /// Fetches a child value. Null without an exception: there is no such child, the guard

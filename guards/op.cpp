@@ -16,13 +16,16 @@ bool is_identifier(char c) noexcept {
 /// As written in a call: names are strings there, in Python text they are not.
 template <class T>
 std::string operand_text(const T& operand) {
-    if constexpr (std::same_as<T, Name>) return short_repr(operand.value);
-    else return text_of(operand);
+    if constexpr (std::same_as<T, Name>)
+        return short_repr(operand.value);
+    else
+        return text_of(operand);
 }
 
 using Names = std::vector<std::pair<std::string_view, std::string>>;
 
-/// Replaces whole identifiers of `pattern` by the texts of `names`; string literals stay.
+/// Replaces whole identifiers of `pattern` by the texts of `names`; string literals
+/// stay.
 std::string substitute(std::string_view pattern, const Names& names) {
     std::string text;
     for (size_t i = 0; i < pattern.size();) {
@@ -90,7 +93,8 @@ size_t hash_op(const Op& op) noexcept {
         auto hash = static_cast<size_t>(op.code()) * 0x9E3779B97F4A7C15u;
         std::apply(
             [&](const auto&... each) {
-                ((hash = (hash ^ hash_of(concrete.*each.member)) * 0x100000001B3u), ...);
+                ((hash = (hash ^ hash_of(concrete.*each.member)) * 0x100000001B3u),
+                 ...);
             },
             concrete.operands());
         return hash;
@@ -100,7 +104,8 @@ size_t hash_op(const Op& op) noexcept {
 bool is_alive(const Op& op) noexcept {
     return dispatch(op, [](const auto& concrete) {
         auto alive = [](const auto& member) {
-            if constexpr (std::is_base_of_v<Identity, std::remove_cvref_t<decltype(member)>>) {
+            if constexpr (std::is_base_of_v<Identity,
+                                            std::remove_cvref_t<decltype(member)>>) {
                 return !member.is_dead();
             } else {
                 return true;

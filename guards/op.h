@@ -37,29 +37,30 @@ inline constexpr const Info* op_infos[] = {
 template <class T>
 inline constexpr OpCode code_of = OpCode{};
 
-#define X(type, stem)                                                                \
-    static_assert(GuardKind<type>, "guards/kinds/" #stem ".h: " #type                \
-                                   " does not satisfy GuardKind (guards/kind.h)");   \
-    static_assert(type::info.name == #stem, "guards/kinds/" #stem                    \
-                                            ".h: info.name must equal the file's "); \
-    template <>                                                                      \
+#define X(type, stem)                                                              \
+    static_assert(GuardKind<type>, "guards/kinds/" #stem ".h: " #type              \
+                                   " does not satisfy GuardKind (guards/kind.h)"); \
+    static_assert(type::info.name == #stem,                                        \
+                  "guards/kinds/" #stem ".h: info.name must equal the file's ");   \
+    template <>                                                                    \
     inline constexpr OpCode code_of<type> = OpCode::type;
 GUARDTREE_KINDS(X)
 #undef X
 
-#define X(type, stem)                                                                \
-    static_assert(GuardStep<type>, "guards/steps/" #stem ".h: " #type                \
-                                   " does not satisfy GuardStep (guards/kind.h)");   \
-    static_assert(type::info.name == #stem, "guards/steps/" #stem                    \
-                                            ".h: info.name must equal the file's "); \
-    template <>                                                                      \
+#define X(type, stem)                                                              \
+    static_assert(GuardStep<type>, "guards/steps/" #stem ".h: " #type              \
+                                   " does not satisfy GuardStep (guards/kind.h)"); \
+    static_assert(type::info.name == #stem,                                        \
+                  "guards/steps/" #stem ".h: info.name must equal the file's ");   \
+    template <>                                                                    \
     inline constexpr OpCode code_of<type> = OpCode::type;
 GUARDTREE_STEPS(X)
 #undef X
 
-/// 32 bytes. Sources and destinations are indices into the walk's values, except that an
-/// op that is_from_local reads its source straight from the view's raw slot: fetching a
-/// local is an addressing mode, not an op (bench `evaluate`: 1.5 ns per guard less).
+/// 32 bytes. Sources and destinations are indices into the walk's values, except that
+/// an op that is_from_local reads its source straight from the view's raw slot:
+/// fetching a local is an addressing mode, not an op (bench `evaluate`: 1.5 ns per
+/// guard less).
 class Op {
 public:
     Op() noexcept = default;
@@ -85,7 +86,9 @@ public:
 
     bool is_kind() const noexcept { return static_cast<uint16_t>(code()) < kind_count; }
 
-    const Info& info() const noexcept { return *op_infos[static_cast<uint16_t>(code())]; }
+    const Info& info() const noexcept {
+        return *op_infos[static_cast<uint16_t>(code())];
+    }
 
     template <Described T>
     const T& as() const noexcept {
@@ -103,7 +106,8 @@ private:
 public:
     uint16_t source = 0;       ///< value index, or slot number when is_from_local
     uint16_t destination = 0;  ///< steps: where the fetched value goes
-    uint32_t skip = 0;  ///< ops that need the value this step fetches (explain jumps them)
+    uint32_t skip =
+        0;  ///< ops that need the value this step fetches (explain jumps them)
     uint32_t node = 0;  ///< node of the tree that this op checks or fetches
 
 private:
@@ -117,9 +121,8 @@ static_assert(sizeof(Op) == 32 && std::is_trivially_copyable_v<Op>,
 template <class Visitor>
 decltype(auto) dispatch(const Op& op, Visitor&& visit) {
     switch (op.code()) {
-#define X(type, stem)  \
-    case OpCode::type: \
-        return visit(op.as<type>());
+#define X(type, stem) \
+    case OpCode::type: return visit(op.as<type>());
         GUARDTREE_KINDS(X)
         GUARDTREE_STEPS(X)
 #undef X
@@ -148,7 +151,8 @@ template <Described T>
 bool read_operands(std::span<PyObject* const> arguments, T& to, References& keep,
                    Diagnostic& problem) {
     constexpr auto operands = T::operands();
-    constexpr size_t wanted = std::tuple_size_v<std::remove_cvref_t<decltype(operands)>>;
+    constexpr size_t wanted =
+        std::tuple_size_v<std::remove_cvref_t<decltype(operands)>>;
     if (arguments.size() != wanted) {
         problem = {PyExc_TypeError, std::string(T::info.name) + " takes " +
                                         std::to_string(wanted) + " operand(s), " +
@@ -160,9 +164,10 @@ bool read_operands(std::span<PyObject* const> arguments, T& to, References& keep
             [[maybe_unused]] size_t i = 0;
             [[maybe_unused]] auto read = [&](const auto& one) {
                 using Value = std::remove_cvref_t<decltype(to.*one.member)>;
-                if (Value::read(arguments[i++], to.*one.member, keep, problem)) return true;
-                problem.message = std::string(T::info.name) + "(" + std::string(one.name) +
-                                  "): " + problem.message;
+                if (Value::read(arguments[i++], to.*one.member, keep, problem))
+                    return true;
+                problem.message = std::string(T::info.name) + "(" +
+                                  std::string(one.name) + "): " + problem.message;
                 return false;
             };
             return (read(each) && ...);

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "../framelocals/exception.h"
+
 #include "constant.h"
 
 namespace guardtree {
@@ -55,9 +56,9 @@ bool read_size(PyObject* from, Py_ssize_t& to, const char* expects,
     to = PyLong_AsSsize_t(from);
     if (to == -1 && PyErr_Occurred()) {
         PyErr_Clear();
-        problem = {PyExc_OverflowError,
-                   "expected " + std::string(expects) +
-                       " that fits a machine word, found " + short_repr(from)};
+        problem = {PyExc_OverflowError, "expected " + std::string(expects) +
+                                            " that fits a machine word, found " +
+                                            short_repr(from)};
         return false;
     }
     return true;
@@ -75,7 +76,8 @@ std::string short_repr(PyObject* object) {
     auto text = Owned<>::steal(PyObject_Repr(object));
     if (!text) {
         PyErr_Clear();
-        return "<" + std::string(Py_TYPE(object)->tp_name) + " object, its repr raises>";
+        return "<" + std::string(Py_TYPE(object)->tp_name) +
+               " object, its repr raises>";
     }
     if (PyUnicode_GET_LENGTH(text.get()) <= longest_repr) return string_of(text.get());
     auto head = Owned<>::steal(PyUnicode_Substring(text.get(), 0, longest_repr - 3));
@@ -99,7 +101,8 @@ bool Identity::read(PyObject* from, Identity& to, References& keep,
     auto weak = Owned<>::steal(PyWeakref_NewRef(from, nullptr));
     if (!weak) {
         PyErr_Clear();
-        problem = {PyExc_TypeError, "cannot make a weak reference to " + found_text(from)};
+        problem = {PyExc_TypeError,
+                   "cannot make a weak reference to " + found_text(from)};
         return false;
     }
     to.weak = reinterpret_cast<PyWeakReference*>(weak.get());
@@ -191,19 +194,33 @@ bool same(const Key& a, const Key& b) noexcept {
     return a.hash == b.hash && same_constant(a.value, b.value);
 }
 
-size_t hash_of(const Identity& a) noexcept { return hash_pointer(a.object); }
+size_t hash_of(const Identity& a) noexcept {
+    return hash_pointer(a.object);
+}
 
-size_t hash_of(const Constant& a) noexcept { return hash_pointer(Py_TYPE(a.value)); }
+size_t hash_of(const Constant& a) noexcept {
+    return hash_pointer(Py_TYPE(a.value));
+}
 
-size_t hash_of(const Key& a) noexcept { return static_cast<size_t>(a.hash); }
+size_t hash_of(const Key& a) noexcept {
+    return static_cast<size_t>(a.hash);
+}
 
-size_t hash_of(Name a) noexcept { return hash_pointer(a.value); }
+size_t hash_of(Name a) noexcept {
+    return hash_pointer(a.value);
+}
 
-size_t hash_of(Callable a) noexcept { return hash_pointer(a.value); }
+size_t hash_of(Callable a) noexcept {
+    return hash_pointer(a.value);
+}
 
-size_t hash_of(Index a) noexcept { return static_cast<size_t>(a.value); }
+size_t hash_of(Index a) noexcept {
+    return static_cast<size_t>(a.value);
+}
 
-size_t hash_of(Size a) noexcept { return static_cast<size_t>(a.value); }
+size_t hash_of(Size a) noexcept {
+    return static_cast<size_t>(a.value);
+}
 
 std::string text_of(const Identity& a) {
     if (a.is_dead()) return "<an object that has died>";
@@ -211,20 +228,30 @@ std::string text_of(const Identity& a) {
     return name.empty() ? short_repr(a.object) : name;
 }
 
-std::string text_of(const Constant& a) { return short_repr(a.value); }
+std::string text_of(const Constant& a) {
+    return short_repr(a.value);
+}
 
-std::string text_of(const Key& a) { return short_repr(a.value); }
+std::string text_of(const Key& a) {
+    return short_repr(a.value);
+}
 
-std::string text_of(Name a) { return string_of(a.value); }
+std::string text_of(Name a) {
+    return string_of(a.value);
+}
 
 std::string text_of(Callable a) {
     const std::string name = qualified_name(a.value);
     return name.empty() ? short_repr(a.value) : name;
 }
 
-std::string text_of(Index a) { return std::to_string(a.value); }
+std::string text_of(Index a) {
+    return std::to_string(a.value);
+}
 
-std::string text_of(Size a) { return std::to_string(a.value); }
+std::string text_of(Size a) {
+    return std::to_string(a.value);
+}
 
 Owned<> object_of(const Identity& a) noexcept {
     return Owned<>::share(a.is_dead() ? Py_None : a.object);

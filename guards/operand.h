@@ -1,5 +1,5 @@
-// What kinds and steps are parameterised with, and how each operand is read from Python.
-// SPDX-License-Identifier: MIT
+// What kinds and steps are parameterised with, and how each operand is read from
+// Python. SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 
@@ -10,8 +10,8 @@
 
 namespace guardtree {
 
-/// Why an operand, a path or a tree was refused: what was expected, what was found, what
-/// to do. `exception` is the Python class that fits (borrowed, a builtin).
+/// Why an operand, a path or a tree was refused: what was expected, what was found,
+/// what to do. `exception` is the Python class that fits (borrowed, a builtin).
 struct Diagnostic {
     PyObject* exception = nullptr;
     std::string message;
@@ -19,8 +19,8 @@ struct Diagnostic {
     explicit operator bool() const noexcept { return exception != nullptr; }
 };
 
-/// References that keep operands alive; the tree or program that holds the operands owns
-/// them. Operands themselves stay trivially copyable.
+/// References that keep operands alive; the tree or program that holds the operands
+/// owns them. Operands themselves stay trivially copyable.
 using References = std::vector<Owned<>>;
 
 /// An object compared by address. Held weakly where it can be, so that a guard on a
@@ -38,7 +38,8 @@ struct Identity {
 
     static constexpr const char* annotation = "object";  // in stubs
     static constexpr const char* expects = "an object";
-    static bool read(PyObject* from, Identity& to, References& keep, Diagnostic& problem);
+    static bool read(PyObject* from, Identity& to, References& keep,
+                     Diagnostic& problem);
 };
 
 /// An Identity that is a type.
@@ -49,16 +50,18 @@ struct TypeIdentity : Identity {
                      Diagnostic& problem);
 };
 
-/// A constant compared by value, type by type (same_constant, constant.h). A private copy:
-/// what the caller does to a list later changes nothing.
+/// A constant compared by value, type by type (same_constant, constant.h). A private
+/// copy: what the caller does to a list later changes nothing.
 struct Constant {
     PyObject* value = nullptr;
 
     static constexpr const char* annotation = "object";  // in stubs
     static constexpr const char* expects =
-        "a constant (None, bool, int, float, complex, str, bytes, Ellipsis, or a tuple, "
+        "a constant (None, bool, int, float, complex, str, bytes, Ellipsis, or a "
+        "tuple, "
         "list, dict, set or frozenset of constants)";
-    static bool read(PyObject* from, Constant& to, References& keep, Diagnostic& problem);
+    static bool read(PyObject* from, Constant& to, References& keep,
+                     Diagnostic& problem);
 };
 
 /// A key of a mapping: a hashable constant with its hash.
@@ -86,7 +89,8 @@ struct Callable {
 
     static constexpr const char* annotation = "Callable[[Any], object]";  // in stubs
     static constexpr const char* expects = "a callable";
-    static bool read(PyObject* from, Callable& to, References& keep, Diagnostic& problem);
+    static bool read(PyObject* from, Callable& to, References& keep,
+                     Diagnostic& problem);
 };
 
 /// A position in a sequence; negative counts from the end.
@@ -111,10 +115,22 @@ struct Size {
 bool same(const Identity& a, const Identity& b) noexcept;
 bool same(const Constant& a, const Constant& b) noexcept;
 bool same(const Key& a, const Key& b) noexcept;
-inline bool same(Name a, Name b) noexcept { return a.value == b.value; }
-inline bool same(Callable a, Callable b) noexcept { return a.value == b.value; }
-inline bool same(Index a, Index b) noexcept { return a.value == b.value; }
-inline bool same(Size a, Size b) noexcept { return a.value == b.value; }
+
+inline bool same(Name a, Name b) noexcept {
+    return a.value == b.value;
+}
+
+inline bool same(Callable a, Callable b) noexcept {
+    return a.value == b.value;
+}
+
+inline bool same(Index a, Index b) noexcept {
+    return a.value == b.value;
+}
+
+inline bool same(Size a, Size b) noexcept {
+    return a.value == b.value;
+}
 
 /// Hashes that agree with same().
 size_t hash_of(const Identity& a) noexcept;
@@ -136,15 +152,28 @@ std::string text_of(Size a);
 
 /// Objects for introspection (new references; a dead Identity gives None).
 Owned<> object_of(const Identity& a) noexcept;
-inline Owned<> object_of(const Constant& a) noexcept { return Owned<>::share(a.value); }
-inline Owned<> object_of(const Key& a) noexcept { return Owned<>::share(a.value); }
-inline Owned<> object_of(Name a) noexcept { return Owned<>::share(a.value); }
-inline Owned<> object_of(Callable a) noexcept { return Owned<>::share(a.value); }
+
+inline Owned<> object_of(const Constant& a) noexcept {
+    return Owned<>::share(a.value);
+}
+
+inline Owned<> object_of(const Key& a) noexcept {
+    return Owned<>::share(a.value);
+}
+
+inline Owned<> object_of(Name a) noexcept {
+    return Owned<>::share(a.value);
+}
+
+inline Owned<> object_of(Callable a) noexcept {
+    return Owned<>::share(a.value);
+}
+
 Owned<> object_of(Index a) noexcept;
 Owned<> object_of(Size a) noexcept;
 
-/// `repr(object)` cut to about 120 characters; a repr that raises gives the type's name.
-/// Runs user code and leaves no exception.
+/// `repr(object)` cut to about 120 characters; a repr that raises gives the type's
+/// name. Runs user code and leaves no exception.
 std::string short_repr(PyObject* object);
 
 /// "3 (int)": what was found, for messages.

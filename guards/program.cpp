@@ -1,15 +1,16 @@
 // Compiling a tree: order, addressing, and where each fetched value lives.
 // SPDX-License-Identifier: MIT
 //
-// How it works. (1) Nodes that hold a check, or lead to one, are laid out in preorder. A
-// `local` makes no op: ops on its value address the slot. (2) A fetched value is live from
-// its step to the last op that reads it. If its step makes a new reference, or an op that
-// may run user code lies in that range (its last reader included), the value is owned: it
-// gets a place of its own among the first values, and the walk drops it at its end. Other
-// values are borrowed and share places as their lives allow.
+// How it works. (1) Nodes that hold a check, or lead to one, are laid out in preorder.
+// A `local` makes no op: ops on its value address the slot. (2) A fetched value is live
+// from its step to the last op that reads it. If its step makes a new reference, or an
+// op that may run user code lies in that range (its last reader included), the value is
+// owned: it gets a place of its own among the first values, and the walk drops it at
+// its end. Other values are borrowed and share places as their lives allow.
 //
 // Requirements that a change must keep: 1. no op reads a place before a step wrote it;
-// 2. every value that is live when user code may run is owned, by the walk or by the view;
+// 2. every value that is live when user code may run is owned, by the walk or by the
+// view;
 // 3. `skip` of a step covers exactly the ops that read its value or a descendant's.
 #include "program.h"
 
@@ -80,7 +81,8 @@ private:
             }
             if (top.step_op != no_op) {
                 Op& step = program_.ops_[top.step_op];
-                step.skip = static_cast<uint32_t>(program_.ops_.size() - top.step_op - 1);
+                step.skip =
+                    static_cast<uint32_t>(program_.ops_.size() - top.step_op - 1);
             }
             stack.pop_back();
         }
@@ -168,7 +170,8 @@ private:
                        (next != python_ops.end() && *next <= last_read[i]);
             if (owned[i]) ++owned_count;
         }
-        std::vector<size_t> free_at;  // borrowed places: the op after which each is free
+        std::vector<size_t>
+            free_at;  // borrowed places: the op after which each is free
         size_t next_owned = 0;
         for (size_t i = 0; i < ops.size(); ++i) {
             if (ops[i].is_kind()) continue;
@@ -191,8 +194,8 @@ private:
         if (values > most_values) {
             problem_ = {PyExc_OverflowError,
                         "the guards need " + std::to_string(values) +
-                            " values at once, more than " + std::to_string(most_values) +
-                            "; split the tree"};
+                            " values at once, more than " +
+                            std::to_string(most_values) + "; split the tree"};
             return false;
         }
         for (const Reader& reader : readers_) {

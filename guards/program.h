@@ -13,8 +13,8 @@
 namespace guardtree {
 
 /// Immutable after compile, so it may be evaluated re-entrantly and by several threads.
-/// The only owner of the references its ops use. Ops are in preorder: a step, the checks
-/// of what it fetches, its children.
+/// The only owner of the references its ops use. Ops are in preorder: a step, the
+/// checks of what it fetches, its children.
 class Program {
 public:
     Program() noexcept = default;
@@ -28,7 +28,8 @@ public:
 
     std::span<const Op> ops() const noexcept { return ops_; }
 
-    /// Values that a walk needs room for; the first owned_count of them own what they hold.
+    /// Values that a walk needs room for; the first owned_count of them own what they
+    /// hold.
     uint16_t value_count() const noexcept { return value_count_; }
 
     uint16_t owned_count() const noexcept { return owned_count_; }

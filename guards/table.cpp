@@ -49,7 +49,8 @@ const Entry* lookup(const Table& table, const View& view, PyObject** values) noe
         Owned<> error;
         NoObserver observer;
         const Verdict verdict = walk(entry->program, view, values, error, observer);
-        if (verdict == Verdict::pass) [[likely]] return entry.get();
+        if (verdict == Verdict::pass) [[likely]]
+            return entry.get();
         if (verdict == Verdict::error) {
             if (!error) return nullptr;
             keep_error(*entry, std::move(error));

@@ -15,18 +15,22 @@ namespace guardtree {
 /// nothing.
 struct Entry : Counted {
     Entry(Program guards, Owned<> what, Owned<> from) noexcept
-        : program(std::move(guards)), payload(std::move(what)), source(std::move(from)) {}
+        : program(std::move(guards)),
+          payload(std::move(what)),
+          source(std::move(from)) {}
 
     const Program program;
     const Owned<> payload;  ///< replacement code, or what a third party wants back
-    const Owned<> source;   ///< what the guards were given as: a GuardManager, a callable
+    const Owned<>
+        source;  ///< what the guards were given as: a GuardManager, a callable
     mutable uint64_t hits = 0;
     mutable uint64_t errors = 0;
-    mutable Owned<> last_error;  ///< the last exception of a guard that was not let through
+    mutable Owned<>
+        last_error;  ///< the last exception of a guard that was not let through
 };
 
-/// Immutable once made: adding or removing makes a new table, so a look-up that runs user
-/// code keeps the one it began with. Order is insertion order, oldest first.
+/// Immutable once made: adding or removing makes a new table, so a look-up that runs
+/// user code keeps the one it began with. Order is insertion order, oldest first.
 class Table : public Counted {
 public:
     Table() noexcept = default;
@@ -53,10 +57,10 @@ private:
     bool calls_python_ = false;
 };
 
-/// The first entry of `table` whose guards pass, or null. Null with an exception pending
-/// when one must reach the program; every other exception of a guard is kept in its entry.
-/// `values` has room for table.value_count(). The caller keeps `table` alive (pins it when
-/// it calls_python()). Needs the GIL.
+/// The first entry of `table` whose guards pass, or null. Null with an exception
+/// pending when one must reach the program; every other exception of a guard is kept in
+/// its entry. `values` has room for table.value_count(). The caller keeps `table` alive
+/// (pins it when it calls_python()). Needs the GIL.
 const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept;
 
 }  // namespace guardtree

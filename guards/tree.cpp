@@ -20,8 +20,8 @@ void append_text(const Tree& tree, NodeId id, int depth, std::string& text) {
         text += indent + call_text(node.step) + "\n";
         const std::string path = tree.path_text(id);
         for (const Op& check : node.checks) {
-            text += indent + "  - " + call_text(check) + ": " + python_text(check, path) +
-                    "\n";
+            text += indent + "  - " + call_text(check) + ": " +
+                    python_text(check, path) + "\n";
         }
     }
     for (NodeId child : node.children) append_text(tree, child, depth + 1, text);
@@ -35,9 +35,11 @@ bool Tree::child(NodeId parent, const Op& step, NodeId& to, Diagnostic& problem)
     const std::string name(step.info().name);
     if (is_root_step(step) != (parent == 0)) {
         problem = {PyExc_ValueError,
-                   parent == 0 ? name + " needs a value to start from; begin with local, "
-                                        "global_, builtin, closure or f_locals"
-                               : name + " starts a path; call it on the root of the tree"};
+                   parent == 0
+                       ? name +
+                             " needs a value to start from; begin with local, "
+                             "global_, builtin, closure or f_locals"
+                       : name + " starts a path; call it on the root of the tree"};
         return false;
     }
     const auto found = edges_.find(Edge{parent, step});
@@ -58,10 +60,11 @@ bool Tree::child(NodeId parent, const Op& step, NodeId& to, Diagnostic& problem)
 
 bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem) {
     if (node == 0) {
-        problem = {PyExc_ValueError,
-                   std::string(kind.info().name) +
-                       " checks a value; begin with local, global_, builtin, closure or "
-                       "f_locals"};
+        problem = {
+            PyExc_ValueError,
+            std::string(kind.info().name) +
+                " checks a value; begin with local, global_, builtin, closure or "
+                "f_locals"};
         return false;
     }
     std::vector<Op>& checks = nodes_[node].checks;
@@ -74,7 +77,8 @@ bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem) {
 
 std::string Tree::path_text(NodeId node) const {
     if (node == 0) return {};
-    // Outermost step last: collect upwards, render downwards (no recursion on deep paths).
+    // Outermost step last: collect upwards, render downwards (no recursion on deep
+    // paths).
     std::vector<NodeId> path;
     for (NodeId id = node; id != 0; id = nodes_[id].parent) path.push_back(id);
     std::string text;

@@ -1,13 +1,13 @@
-// The guard tree: paths with kinds on them. A plain description; programs are made of it.
-// SPDX-License-Identifier: MIT
+// The guard tree: paths with kinds on them. A plain description; programs are made of
+// it. SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
-
-#include <tsl/robin_map.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <tsl/robin_map.h>
 
 #include "op.h"
 
@@ -24,8 +24,9 @@ struct Node {
     std::vector<Op> checks;
 };
 
-/// Copyable: a copy is the snapshot that is compiled. Owns what its ops refer to. Building
-/// is O(1) per path and check; equal paths give the same node, equal checks are kept once.
+/// Copyable: a copy is the snapshot that is compiled. Owns what its ops refer to.
+/// Building is O(1) per path and check; equal paths give the same node, equal checks
+/// are kept once.
 class Tree {
 public:
     Tree();
@@ -58,11 +59,13 @@ private:
         NodeId parent;
         Op step;
     };
+
     struct EdgeHash {
         size_t operator()(const Edge& edge) const noexcept {
             return hash_op(edge.step) ^ (edge.parent * 0x9E3779B97F4A7C15u);
         }
     };
+
     struct EdgeEqual {
         bool operator()(const Edge& a, const Edge& b) const noexcept {
             return a.parent == b.parent && same_op(a.step, b.step);

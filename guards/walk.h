@@ -1,17 +1,19 @@
-// The one traversal of a program. check, explain and profile differ in the observer only.
-// SPDX-License-Identifier: MIT
+// The one traversal of a program. check, explain and profile differ in the observer
+// only. SPDX-License-Identifier: MIT
 //
-// How it works. Ops are read in order. A kind answers about the value it reads; a step puts
-// a child value into its place. The first `values` are owned by the walk and dropped at
-// every exit; the rest are borrowed (program.cpp decides which, and why that is safe).
+// How it works. Ops are read in order. A kind answers about the value it reads; a step
+// puts a child value into its place. The first `values` are owned by the walk and
+// dropped at every exit; the rest are borrowed (program.cpp decides which, and why that
+// is safe).
 //
 // Requirements that a change must keep: 1. nothing here allocates, locks or throws;
-// 2. an op whose source is unbound fails, it is never run; 3. an exception leaves the walk
-// either taken (`error`) or pending because it must propagate, never both.
+// 2. an op whose source is unbound fails, it is never run; 3. an exception leaves the
+// walk either taken (`error`) or pending because it must propagate, never both.
 #pragma once
 #include <Python.h>
 
 #include "../framelocals/exception.h"
+
 #include "program.h"
 
 namespace guardtree {
@@ -39,24 +41,30 @@ Verdict run(const Op& op, const View& view, PyObject** values,
     if constexpr (!RootStep<T>) {
         source = source_of<from_local>(op, view, values);
         if constexpr (from_local) {
-            if (!source) [[unlikely]] return Verdict::fail;
+            if (!source) [[unlikely]]
+                return Verdict::fail;
         }
     }
     if constexpr (GuardKind<T>) {
         const auto answer = concrete.check(source);
-        if constexpr (std::same_as<decltype(answer), const Verdict>) return answer;
-        else return answer ? Verdict::pass : Verdict::fail;
+        if constexpr (std::same_as<decltype(answer), const Verdict>)
+            return answer;
+        else
+            return answer ? Verdict::pass : Verdict::fail;
     } else if constexpr (returns_owned<T>) {
         values[op.destination] = concrete.get(source).release();
     } else {
         PyObject* found = nullptr;
-        if constexpr (RootStep<T>) found = concrete.get(view).get();
-        else found = concrete.get(source).get();
+        if constexpr (RootStep<T>)
+            found = concrete.get(view).get();
+        else
+            found = concrete.get(source).get();
         const bool is_owned = op.destination < owned_count;
         values[op.destination] = is_owned ? Owned<>::share(found).release() : found;
     }
     if constexpr (GuardStep<T>) {
-        if (values[op.destination]) [[likely]] return Verdict::pass;
+        if (values[op.destination]) [[likely]]
+            return Verdict::pass;
         if constexpr (T::info.calls_python) {
             if (PyErr_Occurred()) return Verdict::error;
         }
@@ -70,12 +78,13 @@ inline void drop(PyObject** values, uint16_t count) noexcept {
 
 }  // namespace walk_detail
 
-/// Evaluates `program` on `view`. `values` has room for program.value_count(). On error the
-/// exception is in `error`, or pending when it must reach the program. Needs the GIL. The
-/// observer hears of each op that did not pass, with its source (borrowed, may be null).
+/// Evaluates `program` on `view`. `values` has room for program.value_count(). On error
+/// the exception is in `error`, or pending when it must reach the program. Needs the
+/// GIL. The observer hears of each op that did not pass, with its source (borrowed, may
+/// be null).
 template <class Observer>
-Verdict walk(const Program& program, const View& view, PyObject** values, Owned<>& error,
-             Observer& observer) noexcept {
+Verdict walk(const Program& program, const View& view, PyObject** values,
+             Owned<>& error, Observer& observer) noexcept {
     using namespace walk_detail;
     const std::span<const Op> ops = program.ops();
     const uint16_t owned_count = program.owned_count();
@@ -85,20 +94,20 @@ Verdict walk(const Program& program, const View& view, PyObject** values, Owned<
     for (const Op* op = ops.data(); op != end; ++op) {
         Verdict verdict = Verdict::fail;
         switch (op->dispatch_code()) {
-#define X(type, stem)                                                     \
-    case static_cast<unsigned>(OpCode::type) * 2:                         \
-        verdict = run<type, false>(*op, view, values, owned_count);       \
-        break;                                                            \
-    case static_cast<unsigned>(OpCode::type) * 2 + 1:                     \
-        verdict = run<type, true>(*op, view, values, owned_count);        \
+#define X(type, stem)                                               \
+    case static_cast<unsigned>(OpCode::type) * 2:                   \
+        verdict = run<type, false>(*op, view, values, owned_count); \
+        break;                                                      \
+    case static_cast<unsigned>(OpCode::type) * 2 + 1:               \
+        verdict = run<type, true>(*op, view, values, owned_count);  \
         break;
             GUARDTREE_KINDS(X)
             GUARDTREE_STEPS(X)
 #undef X
-        default:
-            __builtin_unreachable();
+        default: __builtin_unreachable();
         }
-        if (verdict == Verdict::pass) [[likely]] continue;
+        if (verdict == Verdict::pass) [[likely]]
+            continue;
         if (outcome != Verdict::error) outcome = verdict;
         if (verdict == Verdict::error) {
             if (must_propagate()) break;
@@ -106,7 +115,8 @@ Verdict walk(const Program& program, const View& view, PyObject** values, Owned<
         }
         if constexpr (!Observer::goes_on) break;
         PyObject* source = nullptr;
-        if (op->is_from_local()) source = source_of<true>(*op, view, values);
+        if (op->is_from_local())
+            source = source_of<true>(*op, view, values);
         else if (op->is_kind() || program.tree().nodes()[op->node].parent != 0)
             source = source_of<false>(*op, view, values);
         observer.did_not_pass(*op, source, verdict, error);

@@ -3,15 +3,17 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #if defined(Py_PYTHON_H)
-#error "Include framelocals/cpython/cpython.h before Python.h and before headers that include it."
+#    error \
+        "Include framelocals/cpython/cpython.h before Python.h and before headers that include it."
 #endif
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #ifdef Py_GIL_DISABLED
-#error "guardtree does not support free-threaded CPython yet: build it for a GIL build of 3.11 to 3.15."
+#    error \
+        "guardtree does not support free-threaded CPython yet: build it for a GIL build of 3.11 to 3.15."
 #endif
-// pycore_atomic.h of 3.11 and 3.12 names C11 atomics, which g++ does not have; without this it
-// takes the compiler's builtins (cpython/Include/internal/pycore_atomic.h).
+// pycore_atomic.h of 3.11 and 3.12 names C11 atomics, which g++ does not have; without
+// this it takes the compiler's builtins (cpython/Include/internal/pycore_atomic.h).
 #undef HAVE_STD_ATOMIC
 
 #include "cpython_3_11.h"
@@ -22,7 +24,8 @@
 #undef Py_BUILD_CORE
 
 #if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x03100000
-#error "This CPython has no file in framelocals/cpython/. Copy the newest one and follow framelocals/cpython/README.md."
+#    error \
+        "This CPython has no file in framelocals/cpython/. Copy the newest one and follow framelocals/cpython/README.md."
 #endif
 
 #include <concepts>
@@ -32,47 +35,65 @@
 namespace guardtree {
 
 /// What a version's file provides. Every function is noexcept, needs the GIL, and works
-/// on a frame that was entered but has not run its first instruction unless it says else.
+/// on a frame that was entered but has not run its first instruction unless it says
+/// else.
 template <class V>
 concept ReadsFrames = requires(const typename V::Frame* frame, PyCodeObject* code) {
-    { V::code(frame) } noexcept -> std::same_as<PyCodeObject*>;
-    { V::function(frame) } noexcept -> std::same_as<PyObject*>;
-    { V::globals(frame) } noexcept -> std::same_as<PyObject*>;
-    { V::builtins(frame) } noexcept -> std::same_as<PyObject*>;
-    { V::namespace_of(frame) } noexcept -> std::same_as<PyObject*>;
-    { V::slots(frame) } noexcept -> std::same_as<const uintptr_t*>;
-    { V::at_start(frame, code) } noexcept -> std::same_as<bool>;
+    { V::code(frame) }
+    noexcept->std::same_as<PyCodeObject*>;
+    { V::function(frame) }
+    noexcept->std::same_as<PyObject*>;
+    { V::globals(frame) }
+    noexcept->std::same_as<PyObject*>;
+    { V::builtins(frame) }
+    noexcept->std::same_as<PyObject*>;
+    { V::namespace_of(frame) }
+    noexcept->std::same_as<PyObject*>;
+    { V::slots(frame) }
+    noexcept->std::same_as<const uintptr_t*>;
+    { V::at_start(frame, code) }
+    noexcept->std::same_as<bool>;
     { V::layout_mismatch() } -> std::same_as<const char*>;
 };
 
 template <class V>
-concept SubstitutesCode =
-    requires(PyThreadState* thread, typename V::Frame* frame, PyCodeObject* code) {
-        { V::frame_words(code) } noexcept -> std::same_as<Py_ssize_t>;
-        { V::can_substitute(thread, frame, code, code) } noexcept -> std::same_as<bool>;
-        { V::substitute(thread, frame, code, code) } noexcept;
-        { V::clear_and_pop(thread, frame) } noexcept;
-        { V::is_tracing(thread) } noexcept -> std::same_as<bool>;
-        { V::checks_c_stack } -> std::convertible_to<bool>;
-        { V::init_may_escape_hook } -> std::convertible_to<bool>;
-    };
+concept SubstitutesCode = requires(PyThreadState* thread, typename V::Frame* frame,
+                                   PyCodeObject* code) {
+    { V::frame_words(code) }
+    noexcept->std::same_as<Py_ssize_t>;
+    { V::can_substitute(thread, frame, code, code) }
+    noexcept->std::same_as<bool>;
+    { V::substitute(thread, frame, code, code) }
+    noexcept;
+    { V::clear_and_pop(thread, frame) }
+    noexcept;
+    { V::is_tracing(thread) }
+    noexcept->std::same_as<bool>;
+    { V::checks_c_stack } -> std::convertible_to<bool>;
+    { V::init_may_escape_hook } -> std::convertible_to<bool>;
+};
 
 template <class V>
 concept HoldsCodeExtra = requires(PyCodeObject* code, void* extra, Py_ssize_t index) {
-    { V::request_code_extra_index(freefunc{}) } noexcept -> std::same_as<Py_ssize_t>;
-    { V::code_extra(code, index) } noexcept -> std::same_as<void*>;
-    { V::set_code_extra(code, index, extra) } noexcept -> std::same_as<bool>;
+    { V::request_code_extra_index(freefunc{}) }
+    noexcept->std::same_as<Py_ssize_t>;
+    { V::code_extra(code, index) }
+    noexcept->std::same_as<void*>;
+    { V::set_code_extra(code, index, extra) }
+    noexcept->std::same_as<bool>;
 };
 
 template <class V>
 concept MovesExceptions = requires(PyObject* exception) {
-    { V::take_exception() } noexcept -> std::same_as<PyObject*>;
-    { V::raise_taken(exception) } noexcept;
+    { V::take_exception() }
+    noexcept->std::same_as<PyObject*>;
+    { V::raise_taken(exception) }
+    noexcept;
 };
 
 template <class V>
-concept CPythonVersion = ReadsFrames<V> && SubstitutesCode<V> && HoldsCodeExtra<V> &&
-                         MovesExceptions<V>;
+concept CPythonVersion =
+    ReadsFrames<V> && SubstitutesCode<V> && HoldsCodeExtra<V> && MovesExceptions<V>;
 
 static_assert(CPythonVersion<CPython>,
               "framelocals/cpython/: this version's file is incomplete");

@@ -3,14 +3,14 @@
 #pragma once
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
-#include <internal/pycore_code.h>
-#include <internal/pycore_frame.h>
-#include <internal/pycore_pystate.h>
+#    include <internal/pycore_code.h>
+#    include <internal/pycore_frame.h>
+#    include <internal/pycore_pystate.h>
 
-#include <cstddef>
-#include <cstdint>
+#    include <cstddef>
+#    include <cstdint>
 
-#include "../ref.h"
+#    include "../ref.h"
 
 namespace guardtree {
 
@@ -32,14 +32,18 @@ struct CPython311 {
 
     static PyCodeObject* code(const Frame* frame) noexcept { return frame->f_code; }
 
-    static PyObject* function(const Frame* frame) noexcept { return reinterpret_cast<PyObject*>(frame->f_func); }
+    static PyObject* function(const Frame* frame) noexcept {
+        return reinterpret_cast<PyObject*>(frame->f_func);
+    }
 
     static PyObject* globals(const Frame* frame) noexcept { return frame->f_globals; }
 
     static PyObject* builtins(const Frame* frame) noexcept { return frame->f_builtins; }
 
     /// The mapping that class bodies, modules and exec() run in; null for functions.
-    static PyObject* namespace_of(const Frame* frame) noexcept { return frame->f_locals; }
+    static PyObject* namespace_of(const Frame* frame) noexcept {
+        return frame->f_locals;
+    }
 
     static const uintptr_t* slots(const Frame* frame) noexcept {
         return reinterpret_cast<const uintptr_t*>(frame->localsplus);
@@ -50,13 +54,13 @@ struct CPython311 {
     }
 
     /// Words that a frame of `code` takes on the thread's data stack.
-    static Py_ssize_t frame_words(PyCodeObject* code) noexcept { 
+    static Py_ssize_t frame_words(PyCodeObject* code) noexcept {
         return code->co_nlocalsplus + code->co_stacksize + FRAME_SPECIALS_SIZE;
-     }
+    }
 
-    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it is
-    /// the thread's own, nobody made a frame object of it, it is the top of the data stack,
-    /// and the chunk has room.
+    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it
+    /// is the thread's own, nobody made a frame object of it, it is the top of the data
+    /// stack, and the chunk has room.
     static bool can_substitute(PyThreadState* thread, const Frame* frame,
                                PyCodeObject* from, PyCodeObject* to) noexcept {
         PyObject* const* base = reinterpret_cast<PyObject* const*>(frame);
@@ -65,9 +69,9 @@ struct CPython311 {
                base + frame_words(to) < thread->datastack_limit;
     }
 
-    /// Makes `frame` a frame of `to` before its first instruction. Arguments stay where they
-    /// are; the slots after them become unbound, as CPython's own frame set-up leaves them.
-    /// May free `from` when the frame held its last reference.
+    /// Makes `frame` a frame of `to` before its first instruction. Arguments stay where
+    /// they are; the slots after them become unbound, as CPython's own frame set-up
+    /// leaves them. May free `from` when the frame held its last reference.
     static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
                            PyCodeObject* to) noexcept {
         const int arguments = from->co_argcount + from->co_kwonlyargcount +
@@ -84,15 +88,16 @@ struct CPython311 {
         Py_DECREF(before);
     }
 
-    /// For a hook that returns without running the frame. Nothing to do: in 3.11 whoever
-    /// called the hook clears the frame (_PyEval_Vector, Python/ceval.c).
+    /// For a hook that returns without running the frame. Nothing to do: in 3.11
+    /// whoever called the hook clears the frame (_PyEval_Vector, Python/ceval.c).
     static void clear_and_pop(PyThreadState*, Frame*) noexcept {}
 
     static bool is_tracing(PyThreadState* thread) noexcept {
         return thread->tracing > 0;
     }
 
-    /// Takes the pending exception, normalised and with its traceback; null when none is.
+    /// Takes the pending exception, normalised and with its traceback; null when none
+    /// is.
     static PyObject* take_exception() noexcept {
         PyObject* type = nullptr;
         PyObject* value = nullptr;
@@ -117,25 +122,27 @@ struct CPython311 {
         return _PyEval_RequestCodeExtraIndex(release);
     }
 
-    /// What set_code_extra stored, or null. One load of the code object's private array:
-    /// the public getter costs three times as much (bench `hook_hit`).
+    /// What set_code_extra stored, or null. One load of the code object's private
+    /// array: the public getter costs three times as much (bench `hook_hit`).
     static void* code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
         struct Extras {  // _PyCodeObjectExtra, Objects/codeobject.c
             Py_ssize_t size;
             void* values[1];
         };
+
         auto* extras = static_cast<const Extras*>(code->co_extra);
         return extras && index < extras->size ? extras->values[index] : nullptr;
     }
 
     /// False with MemoryError set when there is no memory.
-    static bool set_code_extra(PyCodeObject* code, Py_ssize_t index, void* extra) noexcept {
+    static bool set_code_extra(PyCodeObject* code, Py_ssize_t index,
+                               void* extra) noexcept {
         return _PyCode_SetExtra(reinterpret_cast<PyObject*>(code), index, extra) == 0;
     }
 
     /// Null when the headers this was built with describe the running CPython, else a
-    /// sentence. 3.11 publishes no offsets: fixed here at compile time, and probe.cpp reads
-    /// a live frame when the module loads.
+    /// sentence. 3.11 publishes no offsets: fixed here at compile time, and probe.cpp
+    /// reads a live frame when the module loads.
     static const char* layout_mismatch() noexcept {
         static_assert(offsetof(Frame, localsplus) == 72);
         static_assert(offsetof(Frame, f_code) == 32);

@@ -1,15 +1,15 @@
-// CPython 3.12: its frame layout and private entry points. The evaluator clears what it runs.
-// SPDX-License-Identifier: MIT
+// CPython 3.12: its frame layout and private entry points. The evaluator clears what it
+// runs. SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030C0000 && PY_VERSION_HEX < 0x030D0000
-#undef _PyGC_FINALIZED  // defined twice by 3.12's own headers
-#include <internal/pycore_code.h>
-#include <internal/pycore_frame.h>
-#include <internal/pycore_pystate.h>
+#    undef _PyGC_FINALIZED  // defined twice by 3.12's own headers
+#    include <internal/pycore_code.h>
+#    include <internal/pycore_frame.h>
+#    include <internal/pycore_pystate.h>
 
-#include <cstddef>
-#include <cstdint>
+#    include <cstddef>
+#    include <cstdint>
 
 namespace guardtree {
 
@@ -24,7 +24,8 @@ struct CPython312 {
     static constexpr unsigned char kind_cell = CO_FAST_CELL;
     static constexpr unsigned char kind_free = CO_FAST_FREE;
 
-    /// The evaluator counts C recursion and does not know how large the thread's stack is.
+    /// The evaluator counts C recursion and does not know how large the thread's stack
+    /// is.
     static constexpr bool checks_c_stack = false;
     /// A specialised constructor call runs `__init__` without asking the hook.
     static constexpr bool init_may_escape_hook = false;
@@ -38,7 +39,9 @@ struct CPython312 {
     static PyObject* builtins(const Frame* frame) noexcept { return frame->f_builtins; }
 
     /// The mapping that class bodies, modules and exec() run in; null for functions.
-    static PyObject* namespace_of(const Frame* frame) noexcept { return frame->f_locals; }
+    static PyObject* namespace_of(const Frame* frame) noexcept {
+        return frame->f_locals;
+    }
 
     static const uintptr_t* slots(const Frame* frame) noexcept {
         return reinterpret_cast<const uintptr_t*>(frame->localsplus);
@@ -49,11 +52,13 @@ struct CPython312 {
     }
 
     /// Words that a frame of `code` takes on the thread's data stack.
-    static Py_ssize_t frame_words(PyCodeObject* code) noexcept { return code->co_framesize; }
+    static Py_ssize_t frame_words(PyCodeObject* code) noexcept {
+        return code->co_framesize;
+    }
 
-    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it is
-    /// the thread's own, nobody made a frame object of it, it is the top of the data stack,
-    /// and the chunk has room.
+    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it
+    /// is the thread's own, nobody made a frame object of it, it is the top of the data
+    /// stack, and the chunk has room.
     static bool can_substitute(PyThreadState* thread, const Frame* frame,
                                PyCodeObject* from, PyCodeObject* to) noexcept {
         PyObject* const* base = reinterpret_cast<PyObject* const*>(frame);
@@ -62,9 +67,9 @@ struct CPython312 {
                base + frame_words(to) < thread->datastack_limit;
     }
 
-    /// Makes `frame` a frame of `to` before its first instruction. Arguments stay where they
-    /// are; the slots after them become unbound, as CPython's own frame set-up leaves them.
-    /// May free `from` when the frame held its last reference.
+    /// Makes `frame` a frame of `to` before its first instruction. Arguments stay where
+    /// they are; the slots after them become unbound, as CPython's own frame set-up
+    /// leaves them. May free `from` when the frame held its last reference.
     static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
                            PyCodeObject* to) noexcept {
         const int arguments = from->co_argcount + from->co_kwonlyargcount +
@@ -81,9 +86,9 @@ struct CPython312 {
         Py_DECREF(before);
     }
 
-    /// For a hook that returns without running the frame: drops what the frame holds and
-    /// takes it off the data stack. 3.12 does not export its own (_PyEvalFrameClearAndPop).
-    /// A pending exception stays pending.
+    /// For a hook that returns without running the frame: drops what the frame holds
+    /// and takes it off the data stack. 3.12 does not export its own
+    /// (_PyEvalFrameClearAndPop). A pending exception stays pending.
     static void clear_and_pop(PyThreadState* thread, Frame* frame) noexcept {
         PyObject* pending = PyErr_GetRaisedException();
         PyCodeObject* code = frame->f_code;
@@ -131,25 +136,28 @@ struct CPython312 {
         return PyUnstable_Eval_RequestCodeExtraIndex(release);
     }
 
-    /// What set_code_extra stored, or null. One load of the code object's private array:
-    /// the public getter costs three times as much (bench `hook_hit`).
+    /// What set_code_extra stored, or null. One load of the code object's private
+    /// array: the public getter costs three times as much (bench `hook_hit`).
     static void* code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
         struct Extras {  // _PyCodeObjectExtra, Objects/codeobject.c
             Py_ssize_t size;
             void* values[1];
         };
+
         auto* extras = static_cast<const Extras*>(code->co_extra);
         return extras && index < extras->size ? extras->values[index] : nullptr;
     }
 
     /// False with MemoryError set when there is no memory.
-    static bool set_code_extra(PyCodeObject* code, Py_ssize_t index, void* extra) noexcept {
-        return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index, extra) == 0;
+    static bool set_code_extra(PyCodeObject* code, Py_ssize_t index,
+                               void* extra) noexcept {
+        return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index,
+                                        extra) == 0;
     }
 
     /// Null when the headers this was built with describe the running CPython, else a
-    /// sentence. 3.12 publishes no offsets: fixed here at compile time, and probe.cpp reads
-    /// a live frame when the module loads.
+    /// sentence. 3.12 publishes no offsets: fixed here at compile time, and probe.cpp
+    /// reads a live frame when the module loads.
     static const char* layout_mismatch() noexcept {
         static_assert(offsetof(Frame, localsplus) == 72);
         static_assert(offsetof(Frame, f_code) == 0);

@@ -1,19 +1,19 @@
-// CPython 3.15: its frame layout and private entry points. As 3.14; more of it is exported.
-// SPDX-License-Identifier: MIT
+// CPython 3.15: its frame layout and private entry points. As 3.14; more of it is
+// exported. SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030F0000 && PY_VERSION_HEX < 0x03100000
-#include <internal/pycore_ceval.h>
-#include <internal/pycore_code.h>
-#include <internal/pycore_frame.h>
-#include <internal/pycore_interpframe.h>
-#include <internal/pycore_pystate.h>
-#include <internal/pycore_runtime.h>
-#include <internal/pycore_setobject.h>
-#include <internal/pycore_stackref.h>
+#    include <internal/pycore_ceval.h>
+#    include <internal/pycore_code.h>
+#    include <internal/pycore_frame.h>
+#    include <internal/pycore_interpframe.h>
+#    include <internal/pycore_pystate.h>
+#    include <internal/pycore_runtime.h>
+#    include <internal/pycore_setobject.h>
+#    include <internal/pycore_stackref.h>
 
-#include <cstddef>
-#include <cstdint>
+#    include <cstddef>
+#    include <cstdint>
 
 namespace guardtree {
 
@@ -33,21 +33,23 @@ struct CPython315 {
     /// A specialised constructor call runs `__init__` without asking the hook.
     static constexpr bool init_may_escape_hook = false;
 
-    static PyCodeObject* code(const Frame* frame) noexcept { 
+    static PyCodeObject* code(const Frame* frame) noexcept {
         return reinterpret_cast<PyCodeObject*>(
             PyStackRef_AsPyObjectBorrow(frame->f_executable));
-     }
+    }
 
-    static PyObject* function(const Frame* frame) noexcept { 
+    static PyObject* function(const Frame* frame) noexcept {
         return PyStackRef_AsPyObjectBorrow(frame->f_funcobj);
-     }
+    }
 
     static PyObject* globals(const Frame* frame) noexcept { return frame->f_globals; }
 
     static PyObject* builtins(const Frame* frame) noexcept { return frame->f_builtins; }
 
     /// The mapping that class bodies, modules and exec() run in; null for functions.
-    static PyObject* namespace_of(const Frame* frame) noexcept { return frame->f_locals; }
+    static PyObject* namespace_of(const Frame* frame) noexcept {
+        return frame->f_locals;
+    }
 
     static const uintptr_t* slots(const Frame* frame) noexcept {
         return reinterpret_cast<const uintptr_t*>(frame->localsplus);
@@ -58,11 +60,13 @@ struct CPython315 {
     }
 
     /// Words that a frame of `code` takes on the thread's data stack.
-    static Py_ssize_t frame_words(PyCodeObject* code) noexcept { return code->co_framesize; }
+    static Py_ssize_t frame_words(PyCodeObject* code) noexcept {
+        return code->co_framesize;
+    }
 
-    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it is
-    /// the thread's own, nobody made a frame object of it, it is the top of the data stack,
-    /// and the chunk has room.
+    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it
+    /// is the thread's own, nobody made a frame object of it, it is the top of the data
+    /// stack, and the chunk has room.
     static bool can_substitute(PyThreadState* thread, const Frame* frame,
                                PyCodeObject* from, PyCodeObject* to) noexcept {
         PyObject* const* base = reinterpret_cast<PyObject* const*>(frame);
@@ -71,9 +75,9 @@ struct CPython315 {
                base + frame_words(to) < thread->datastack_limit;
     }
 
-    /// Makes `frame` a frame of `to` before its first instruction. Arguments stay where they
-    /// are; the slots after them become unbound, as CPython's own frame set-up leaves them.
-    /// May free `from` when the frame held its last reference.
+    /// Makes `frame` a frame of `to` before its first instruction. Arguments stay where
+    /// they are; the slots after them become unbound, as CPython's own frame set-up
+    /// leaves them. May free `from` when the frame held its last reference.
     static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
                            PyCodeObject* to) noexcept {
         const int arguments = from->co_argcount + from->co_kwonlyargcount +
@@ -85,13 +89,14 @@ struct CPython315 {
         }
         frame->stackpointer = frame->localsplus + to->co_nlocalsplus;
         _PyStackRef before = frame->f_executable;
-        frame->f_executable = PyStackRef_FromPyObjectNew(reinterpret_cast<PyObject*>(to));
+        frame->f_executable =
+            PyStackRef_FromPyObjectNew(reinterpret_cast<PyObject*>(to));
         frame->instr_ptr = _PyCode_CODE(to);
         PyStackRef_CLOSE(before);
     }
 
-    /// For a hook that returns without running the frame: drops what the frame holds and
-    /// takes it off the data stack. A pending exception stays pending.
+    /// For a hook that returns without running the frame: drops what the frame holds
+    /// and takes it off the data stack. A pending exception stays pending.
     static void clear_and_pop(PyThreadState* thread, Frame* frame) noexcept {
         PyObject* pending = PyErr_GetRaisedException();
         _PyEval_FrameClearAndPop(thread, frame);
@@ -114,25 +119,30 @@ struct CPython315 {
         return PyUnstable_Eval_RequestCodeExtraIndex(release);
     }
 
-    /// What set_code_extra stored, or null. One load of the code object's private array:
-    /// the public getter costs three times as much (bench `hook_hit`).
+    /// What set_code_extra stored, or null. One load of the code object's private
+    /// array: the public getter costs three times as much (bench `hook_hit`).
     static void* code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
         struct Extras {  // _PyCodeObjectExtra, Objects/codeobject.c
             Py_ssize_t size;
             void* values[1];
         };
+
         auto* extras = static_cast<const Extras*>(code->co_extra);
         return extras && index < extras->size ? extras->values[index] : nullptr;
     }
 
     /// False with MemoryError set when there is no memory.
-    static bool set_code_extra(PyCodeObject* code, Py_ssize_t index, void* extra) noexcept {
-        return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index, extra) == 0;
+    static bool set_code_extra(PyCodeObject* code, Py_ssize_t index,
+                               void* extra) noexcept {
+        return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index,
+                                        extra) == 0;
     }
 
     /// Null when the headers this was built with describe the running CPython, else a
     /// sentence. `_PyRuntime` opens with a table of offsets for debuggers.
-    static const char* layout_mismatch() noexcept { return layout_mismatch(_PyRuntime.debug_offsets); }
+    static const char* layout_mismatch() noexcept {
+        return layout_mismatch(_PyRuntime.debug_offsets);
+    }
 
     static const char* layout_mismatch(const _Py_DebugOffsets& running) noexcept {
         const char cookie[] = _Py_Debug_Cookie;

@@ -9,8 +9,9 @@ namespace guardtree {
 struct Equals {
     static constexpr Info info{
         .name = "equals",
-        .summary = "The value equals a constant, and so do the types of both at every "
-                   "depth; floats are compared by bits. The constant is copied.",
+        .summary =
+            "The value equals a constant, and so do the types of both at every "
+            "depth; floats are compared by bits. The constant is copied.",
         .python = "same_constant(value, expected)",
     };
     static constexpr Example examples[] = {

@@ -8,11 +8,13 @@ namespace guardtree {
 struct IdMatch {
     static constexpr Info info{
         .name = "id_match",
-        .summary = "The value is this very object. Held weakly where it can be: once the "
-                   "object died, nothing matches.",
+        .summary =
+            "The value is this very object. Held weakly where it can be: once the "
+            "object died, nothing matches.",
         .python = "value is expected",
     };
-    static constexpr Example examples[] = {{"len", "len", "print"}, {"None", "None", "0"}};
+    static constexpr Example examples[] = {{"len", "len", "print"},
+                                           {"None", "None", "0"}};
 
     Identity expected;
 

@@ -9,16 +9,21 @@ namespace guardtree {
 struct Length {
     static constexpr Info info{
         .name = "length",
-        .summary = "A list, tuple, dict, set, frozenset, str, bytes, bytearray, range or "
-                   "deque (or a subclass that keeps its `__len__`) of this length. User "
-                   "`__len__` never runs; such values fail.",
+        .summary =
+            "A list, tuple, dict, set, frozenset, str, bytes, bytearray, range or "
+            "deque (or a subclass that keeps its `__len__`) of this length. User "
+            "`__len__` never runs; such values fail.",
         .python = "has_builtin_len(value) and len(value) == expected",
     };
     static constexpr Example examples[] = {
-        {"2", "[1, 2]", "[1]"},        {"1", "{'a': 1}", "{}"},
-        {"0", "()", "(1,)"},           {"3", "'abc'", "'ab'"},
-        {"2", "b'ab'", "2"},           {"5", "range(5)", "range(6)"},
-        {"1", "{1}", "frozenset()"},   {"1", "type('L', (list,), {})([1])",
+        {"2", "[1, 2]", "[1]"},
+        {"1", "{'a': 1}", "{}"},
+        {"0", "()", "(1,)"},
+        {"3", "'abc'", "'ab'"},
+        {"2", "b'ab'", "2"},
+        {"5", "range(5)", "range(6)"},
+        {"1", "{1}", "frozenset()"},
+        {"1", "type('L', (list,), {})([1])",
          "type('L', (list,), {'__len__': lambda self: 1})()"}};
 
     Size expected;

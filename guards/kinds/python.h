@@ -8,9 +8,10 @@ namespace guardtree {
 struct Python {
     static constexpr Info info{
         .name = "python",
-        .summary = "`predicate(value)` is true. The one kind that runs Python code of the "
-                   "user's; on the root it gets the locals as a dict. An exception makes "
-                   "the verdict error: the guard fails and explain tells.",
+        .summary =
+            "`predicate(value)` is true. The one kind that runs Python code of the "
+            "user's; on the root it gets the locals as a dict. An exception makes "
+            "the verdict error: the guard fails and explain tells.",
         .python = "predicate(value)",
         .calls_python = true,
     };
@@ -24,8 +25,7 @@ struct Python {
     }
 
     Verdict check(PyObject* value) const noexcept {
-        const auto result =
-            Owned<>::steal(PyObject_CallOneArg(predicate.value, value));
+        const auto result = Owned<>::steal(PyObject_CallOneArg(predicate.value, value));
         const int truth = result ? PyObject_IsTrue(result.get()) : -1;
         if (truth < 0) return Verdict::error;
         return truth ? Verdict::pass : Verdict::fail;

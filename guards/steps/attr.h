@@ -8,8 +8,9 @@ namespace guardtree {
 struct Attr {
     static constexpr Info info{
         .name = "attr",
-        .summary = "An attribute, through the full protocol: properties and `__getattr__` "
-                   "run. AttributeError fails the guard, other exceptions are errors.",
+        .summary =
+            "An attribute, through the full protocol: properties and `__getattr__` "
+            "run. AttributeError fails the guard, other exceptions are errors.",
         .python = "value.name",
         .calls_python = true,
     };
@@ -18,7 +19,9 @@ struct Attr {
 
     Name name;
 
-    static constexpr auto operands() { return std::tuple{operand("name", &Attr::name)}; }
+    static constexpr auto operands() {
+        return std::tuple{operand("name", &Attr::name)};
+    }
 
     Owned<> get(PyObject* value) const noexcept {
         auto found = Owned<>::steal(PyObject_GetAttr(value, name.value));

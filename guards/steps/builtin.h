@@ -9,7 +9,8 @@ namespace guardtree {
 struct Builtin {
     static constexpr Info info{
         .name = "builtin",
-        .summary = "The value of a name in the frame's builtins. Fails where there is none.",
+        .summary =
+            "The value of a name in the frame's builtins. Fails where there is none.",
         .python = "B[key]",
         .calls_python = true,  // a key of a user type may have the same hash
     };
@@ -17,7 +18,9 @@ struct Builtin {
 
     Key key;
 
-    static constexpr auto operands() { return std::tuple{operand("key", &Builtin::key)}; }
+    static constexpr auto operands() {
+        return std::tuple{operand("key", &Builtin::key)};
+    }
 
     Borrowed<> get(const View& view) const noexcept {
         return find_in_dict(view.builtins().get(), key);

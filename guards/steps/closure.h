@@ -8,8 +8,9 @@ namespace guardtree {
 struct Closure {
     static constexpr Info info{
         .name = "closure",
-        .summary = "A free variable by name, read from the function's cell. Fails while "
-                   "the cell is empty.",
+        .summary =
+            "A free variable by name, read from the function's cell. Fails while "
+            "the cell is empty.",
         .python = "name",
     };
     static constexpr StepExample examples[] = {{"'x'", "{'x': 3}", "3", "{}"}};
@@ -23,7 +24,9 @@ struct Closure {
 
     bool bind(PyCodeObject* code, std::string& problem) noexcept;
 
-    Borrowed<> get(const View& view) const noexcept { return view.free_variable(index); }
+    Borrowed<> get(const View& view) const noexcept {
+        return view.free_variable(index);
+    }
 };
 
 }  // namespace guardtree

@@ -9,8 +9,9 @@ namespace guardtree {
 struct DictItem {
     static constexpr Info info{
         .name = "dict_item",
-        .summary = "The value of a key in a dict or a subclass of dict; overridden "
-                   "`__getitem__` and `__missing__` do not run.",
+        .summary =
+            "The value of a key in a dict or a subclass of dict; overridden "
+            "`__getitem__` and `__missing__` do not run.",
         .python = "plain_dict_item(value, key)",
         .calls_python = true,  // a key of a user type may have the same hash
     };
@@ -19,7 +20,9 @@ struct DictItem {
 
     Key key;
 
-    static constexpr auto operands() { return std::tuple{operand("key", &DictItem::key)}; }
+    static constexpr auto operands() {
+        return std::tuple{operand("key", &DictItem::key)};
+    }
 
     Borrowed<> get(PyObject* value) const noexcept { return find_in_dict(value, key); }
 };

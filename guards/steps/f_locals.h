@@ -8,8 +8,9 @@ namespace guardtree {
 struct FLocals {
     static constexpr Info info{
         .name = "f_locals",
-        .summary = "The locals as a mapping: a dict that is made once per lookup and "
-                   "counted. For Python-level guards.",
+        .summary =
+            "The locals as a mapping: a dict that is made once per lookup and "
+            "counted. For Python-level guards.",
         .python = "L",
         .calls_python = true,  // making a dict may run the garbage collector on 3.11
     };

@@ -9,7 +9,8 @@ namespace guardtree {
 struct Global {
     static constexpr Info info{
         .name = "global",
-        .summary = "The value of a name in the frame's globals. Fails where there is none.",
+        .summary =
+            "The value of a name in the frame's globals. Fails where there is none.",
         .python = "G[key]",
         .calls_python = true,  // a key of a user type may have the same hash
     };
@@ -17,7 +18,9 @@ struct Global {
 
     Key key;
 
-    static constexpr auto operands() { return std::tuple{operand("key", &Global::key)}; }
+    static constexpr auto operands() {
+        return std::tuple{operand("key", &Global::key)};
+    }
 
     Borrowed<> get(const View& view) const noexcept {
         return find_in_dict(view.globals().get(), key);

@@ -8,9 +8,10 @@ namespace guardtree {
 struct Item {
     static constexpr Info info{
         .name = "item",
-        .summary = "`value[key]` through the full protocol: user `__getitem__` runs. "
-                   "LookupError, and a value that has no items, fail the guard; other "
-                   "exceptions are errors.",
+        .summary =
+            "`value[key]` through the full protocol: user `__getitem__` runs. "
+            "LookupError, and a value that has no items, fail the guard; other "
+            "exceptions are errors.",
         .python = "value[key]",
         .calls_python = true,
     };
@@ -26,7 +27,8 @@ struct Item {
         const PyTypeObject* type = Py_TYPE(value);
         const bool has_items =
             (type->tp_as_mapping && type->tp_as_mapping->mp_subscript) ||
-            (type->tp_as_sequence && type->tp_as_sequence->sq_item) || PyType_Check(value);
+            (type->tp_as_sequence && type->tp_as_sequence->sq_item) ||
+            PyType_Check(value);
         if (!has_items) return {};
         auto found = Owned<>::steal(PyObject_GetItem(value, key.value));
         if (!found && PyErr_ExceptionMatches(PyExc_LookupError)) PyErr_Clear();

@@ -8,8 +8,9 @@ namespace guardtree {
 struct ListItem {
     static constexpr Info info{
         .name = "list_item",
-        .summary = "An element of a list or a subclass of list by position; negative counts "
-                   "from the end. An overridden `__getitem__` does not run.",
+        .summary =
+            "An element of a list or a subclass of list by position; negative counts "
+            "from the end. An overridden `__getitem__` does not run.",
         .python = "list.__getitem__(value, index)",
     };
     static constexpr StepExample examples[] = {{"0", "[7]", "7", "[]"},

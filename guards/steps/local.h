@@ -8,8 +8,9 @@ namespace guardtree {
 struct Local {
     static constexpr Info info{
         .name = "local",
-        .summary = "A local variable, argument or cell variable by name, read from its raw "
-                   "slot. Fails while it is unbound.",
+        .summary =
+            "A local variable, argument or cell variable by name, read from its raw "
+            "slot. Fails while it is unbound.",
         .python = "name",
     };
     static constexpr StepExample examples[] = {{"'x'", "{'x': 3}", "3", "{}"}};
@@ -17,7 +18,9 @@ struct Local {
     Name name;
     int32_t slot = -1;
 
-    static constexpr auto operands() { return std::tuple{operand("name", &Local::name)}; }
+    static constexpr auto operands() {
+        return std::tuple{operand("name", &Local::name)};
+    }
 
     bool bind(PyCodeObject* code, std::string& problem) noexcept;
 

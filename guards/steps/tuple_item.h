@@ -8,8 +8,9 @@ namespace guardtree {
 struct TupleItem {
     static constexpr Info info{
         .name = "tuple_item",
-        .summary = "An element of a tuple or a subclass of tuple by position; negative counts "
-                   "from the end. An overridden `__getitem__` does not run.",
+        .summary =
+            "An element of a tuple or a subclass of tuple by position; negative counts "
+            "from the end. An overridden `__getitem__` does not run.",
         .python = "tuple.__getitem__(value, index)",
     };
     static constexpr StepExample examples[] = {{"0", "(7,)", "7", "()"},

@@ -267,3 +267,34 @@ def test_hits_leave_every_reference_count_as_it_was(path, swap) -> None:
             old(o, o, o, k=o, z=o)
             old(o)
         assert counts() == before
+
+
+def test_python_code_that_runs_while_a_call_is_set_up_changes_nothing(
+    path, swap
+) -> None:
+    # Matching this key with the parameter names calls __eq__ before there is a frame.
+    class Key(str):
+        __hash__ = str.__hash__
+
+        def __eq__(self, other):
+            return str(self) == str(other)
+
+    def old(a, *, b=2, **kw):
+        return "old"
+
+    def new(a, *, b, **kw):
+        c = [a, b, kw]
+        return c
+
+    asked: list[Any] = []
+    answer = swap(old, new)
+
+    def callback(frame, entry, state):
+        asked.append(frame.f_code)
+        return answer(frame, entry, state)
+
+    with gt.optimize(callback):
+        for _ in range(3):
+            assert old(1, **{Key("z"): 3}) == [1, 2, {"z": 3}]
+    assert new.__code__ not in asked
+    assert gt.code_stats(old.__code__)["hits"] == 2

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 
@@ -51,17 +53,22 @@ protected:
         return made;
     }
 
-    /// `info.python` over `value` and the operands, by name.
+    /// `info.python` over `value` and the operands, by name. Names that are operands
+    /// are Python's own names there: `value.name` is text, not a look-up of `name`.
     Owned<> ask_oracle(const T& concrete, PyObject* value) {
-        if (value) names.set("value", value);
-        std::apply(
-            [&](const auto&... each) {
-                (names.set(std::string(each.name),
-                           object_of(concrete.*each.member).get()),
-                 ...);
-            },
-            T::operands());
-        return names.eval(std::string(T::info.python));
+        std::string text(T::info.python);
+        names.set("value", value);
+        [[maybe_unused]] const auto bind = [&](const auto& one) {
+            const auto& operand = concrete.*one.member;
+            if constexpr (std::same_as<std::remove_cvref_t<decltype(operand)>, Name>) {
+                const std::regex word("\\b" + std::string(one.name) + "\\b");
+                text = std::regex_replace(text, word, text_of(operand));
+            } else {
+                names.set(std::string(one.name), object_of(operand).get());
+            }
+        };
+        std::apply([&](const auto&... each) { (bind(each), ...); }, T::operands());
+        return names.eval(text);
     }
 
     /// The sentence names each operand, as written in a call, and the value.

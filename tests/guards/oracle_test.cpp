@@ -39,7 +39,7 @@ std::vector<std::string> pool<Constant>() {
     return {"None", "True", "1", "1.0", "0.0", "-0.0", "nan", "2**70", "'a'", "b'a'", "()",
             "(1,)", "(True,)", "[1, 2]", "[1]", "{'a': 1}", "{'a': True}", "{True: 0}",
             "{1: 'a', 'b': {'a': 2}}", "set()", "{1}", "{True}", "frozenset({(1, 2)})",
-            "{1, 'a'}", "...", "complex(-0.0, 1)", "((1,), (True,))"};
+            "{1, 'a'}", "...", "1j", "((1,), (True,))"};
 }
 template <>
 std::vector<std::string> pool<Identity>() {

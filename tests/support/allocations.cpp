@@ -66,13 +66,27 @@ Allocations stop_counting() noexcept {
 
 }  // namespace guardtree::tests
 
-void* operator new(size_t size) {
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
     using namespace guardtree::tests;
     if (is_counting) ++cpp_count;
-    if (void* block = std::malloc(size ? size : 1)) return block;
+    return std::malloc(size ? size : 1);
+}
+
+void* operator new(size_t size) {
+    if (void* block = operator new(size, std::nothrow)) return block;
     throw std::bad_alloc();
+}
+
+void* operator new[](size_t size) { return operator new(size); }
+
+void* operator new[](size_t size, const std::nothrow_t&) noexcept {
+    return operator new(size, std::nothrow);
 }
 
 void operator delete(void* block) noexcept { std::free(block); }
 
 void operator delete(void* block, size_t) noexcept { std::free(block); }
+
+void operator delete[](void* block) noexcept { std::free(block); }
+
+void operator delete[](void* block, size_t) noexcept { std::free(block); }

@@ -1,6 +1,6 @@
 // The hook behind call_viewed.
 // SPDX-License-Identifier: MIT
-#include "../../framelocals/cpython/cpython.h"
+#include "../../framelocals/frame_view.h"
 
 #include "frames.h"
 

@@ -91,6 +91,7 @@ class Folder:
         self.checks: list[Check] = []  # to compare before this statement
         self.statement_clean = True  # nothing of this statement can have run user code
         self.statement_because: frozenset[Need] = frozenset()
+        self.verified: frozenset[str] = frozenset()  # checks made since soil()
         self.conditional = 0  # > 0: the place runs only sometimes
         self.splits = 0
         self.live = True  # control gets here
@@ -100,6 +101,7 @@ class Folder:
         """For the body of a function that is called here."""
         inner = Folder(scope, facts)
         inner.clean, inner.because = self.clean, self.because
+        inner.verified = self.verified
         inner.depth = self.depth + 1
         return inner
 
@@ -116,6 +118,7 @@ class Folder:
     def soil(self) -> None:
         """User code may have run: globals seen at the entry may be others now."""
         self.clean = self.statement_clean = False
+        self.verified = frozenset()
 
     def lean(self, *known: Known) -> None:
         """Being clean rests on this."""
@@ -153,17 +156,21 @@ class Folder:
         made = result.node
         if not hasattr(made, "lineno"):
             made = ast.copy_location(made, original)
-        if not known.checks:
+        checks = {ast.dump(each.node): each for each in known.checks}
+        to_make = {text: c for text, c in checks.items() if text not in self.verified}
+        if len(to_make) < len(checks):
+            self.needs |= self.because
+        if not to_make:
             return result.at(made)
-        self.gain -= sum(each.cost for each in known.checks) * self.weight
+        self.gain -= sum(each.cost for each in to_make.values()) * self.weight
         if self.statement_clean and not self.conditional and self.splits < 8:
-            present = {ast.dump(each.node) for each in self.checks}
-            self.checks += [c for c in known.checks if ast.dump(c.node) not in present]
+            self.checks += to_make.values()
+            self.verified |= to_make.keys()
             self.needs |= self.statement_because
             return result.at(made)
         # Where the check fails, any code may run; where it holds, none does.
         self.soil()
-        test = calls.conjunction(self.scope, known.checks, original)
+        test = calls.conjunction(self.scope, list(to_make.values()), original)
         return Value(ast.copy_location(ast.IfExp(test, made, original), original))
 
     def text(self, value: Value) -> str:
@@ -288,7 +295,7 @@ class Folder:
             value = self.sometimes(each) if kept else self.visit(each)
             known = truth(value) if _is_droppable(value.node) else None
             is_last = place == len(node.values) - 1
-            if known is not None and (known.what is stops_at or not is_last):
+            if known is not None and not is_last:
                 self.needs |= known.needs
                 self.note(f"{ast.unparse(each)} is {known.what}", 1.5)
                 if known.what is stops_at:

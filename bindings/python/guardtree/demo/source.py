@@ -22,7 +22,7 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While)
 class Located:
     """A function in its module: the statements around it, outermost first."""
 
-    futures: tuple[ast.stmt, ...]
+    imports: tuple[ast.stmt, ...]  # the module's: they change how its code compiles
     path: tuple[ast.AST, ...]  # ends with the function
 
     @property
@@ -36,7 +36,7 @@ class Located:
         node.body = list(body)
         for child, parent in zip(self.path[:0:-1], self.path[-2::-1], strict=True):
             node = _with_child(parent, child, node)
-        module = ast.Module([*self.futures, node], [])
+        module = ast.Module([*self.imports, node], [])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "is" with a constant, which is meant here
             top = compile(module, code.co_filename, "exec", dont_inherit=True)
@@ -97,11 +97,6 @@ def _located(code: CodeType, file: str) -> Located | None:
     module = _parsed(file)
     if module is None:
         return None
-    futures = tuple(
-        each
-        for each in module.body
-        if isinstance(each, ast.ImportFrom) and each.module == "__future__"
-    )
     paths = [
         path
         for top in module.body
@@ -112,7 +107,7 @@ def _located(code: CodeType, file: str) -> Located | None:
     path = only(paths)
     if path is None:
         return None
-    located = Located(futures, path)
+    located = Located(tuple(_imports(module)), path)
     return located if located.compiled(located.function.body, code) == code else None
 
 
@@ -124,6 +119,15 @@ def _parsed(file: str) -> ast.Module | None:
             return ast.parse(Path(file).read_bytes(), file)
     except (OSError, SyntaxError, ValueError):
         return None
+
+
+def _imports(node: ast.AST) -> Iterator[ast.stmt]:
+    """Imports in the scope of the module itself, those of __future__ first."""
+    for each in ast.iter_child_nodes(node):
+        if isinstance(each, (ast.Import, ast.ImportFrom)):
+            yield each
+        elif isinstance(each, CARRIERS) and not isinstance(each, SCOPES):
+            yield from _imports(each)
 
 
 def _paths(node: ast.AST, name: str) -> Iterator[tuple[ast.AST, ...]]:

@@ -13,7 +13,16 @@ from ..callbacks import is_generator
 from .fold import UNBOUND, Scope
 from .source import Located, is_stable_cell, locate, rebound_from_within
 from .statements import Statements
-from .values import SCALARS, Known, Need, Value, constant, equality_need, parameter
+from .values import (
+    SCALARS,
+    Known,
+    Need,
+    Value,
+    constant,
+    equality_need,
+    parameter,
+    rest_parameter,
+)
 
 COSTS = {"type_match": 2.0, "equals": 4.0, "length": 3.0}  # nanoseconds, an estimate
 ROOT_COSTS = {"global": 12.0, "closure": 2.0}
@@ -79,7 +88,9 @@ def _arguments(
         if place < named or is_rest:
             facts.pop(name)
             if name in scope.stable and name in arguments:
-                facts[name] = parameter(name, arguments[name], name in constants)
+                value = arguments[name]
+                known = parameter(name, value, name in constants)
+                facts[name] = rest_parameter(name, value) if is_rest else known
         elif name in arguments:
             facts.pop(name)  # **kwargs
     return {name: value for name, value in facts.items() if name in scope.stable}

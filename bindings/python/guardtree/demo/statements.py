@@ -26,6 +26,17 @@ EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Checks = Sequence[Check]
 
 
+def _is_idle(node: ast.stmt) -> bool:
+    """`x = x`, which is left of `x = int(x)`."""
+    return (
+        isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.value, ast.Name)
+        and isinstance(target := node.targets[0], ast.Name)
+        and target.id == node.value.id
+    )
+
+
 class Statements(Folder):
     """A folder that walks through blocks of statements."""
 
@@ -69,7 +80,8 @@ class Statements(Folder):
             return [self.branches(node, test.node)], [], checks
         simple = getattr(self, f"do_{type(node).__name__}", None)
         if simple is not None:
-            return [simple(node)], [], self.checks
+            made = simple(node)
+            return [] if _is_idle(made) else [made], [], self.checks
         compound = getattr(self, f"around_{type(node).__name__}", None)
         if compound is not None:
             made, checks = compound(node)
@@ -87,6 +99,7 @@ class Statements(Folder):
         `other`. With names killed, the other way ran unknown code from there on."""
         if not other["live"]:
             return
+        self.verified = frozenset()
         there = {n: v for n, v in other["facts"].items() if n not in (killed or ())}
         if not self.live:
             self.facts, self.live = there, True
@@ -109,6 +122,7 @@ class Statements(Folder):
         after = self.state()
         self.facts, self.live = dict(start["facts"]), True
         self.clean, self.because = start["clean"], start["because"]
+        self.verified = start["verified"]
         orelse = self.block(node.orelse)
         self.weight *= 2
         self.merge(after)
@@ -123,6 +137,7 @@ class Statements(Folder):
         made = self.block(statements)
         self.weight /= factor
         self.live = True
+        self.soil()
         return made
 
     # Simple statements

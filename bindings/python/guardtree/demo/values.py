@@ -126,18 +126,25 @@ def parameter(name: str, value: Any, as_constant: bool) -> Value:
     """An argument that was seen with `value`, which the compiler may hold on to."""
     node = ast.Name(name, ast.Load())
     exact = type(value)
-    if as_constant and exact in SCALARS:
-        need = frozenset({equality_need("local", name, value)})
-        return constant(node, value, Known(value, need))
     by_type = Known(exact, frozenset({Need("local", name, "type_match", (exact,))}))
-    none = Known(False, frozenset({Need("local", name, "is_not_none")}))
-    if value is None:
-        none = Known(True, frozenset({Need("local", name, "is_none")}))
+    need = Need("local", name, "is_none" if value is None else "is_not_none")
+    none = Known(value is None, frozenset({need}))
+    if as_constant and exact in SCALARS:
+        by_value = Known(value, frozenset({equality_need("local", name, value)}))
+        return Value(node, type=by_type, const=by_value, none=none)
     length = None
     if exact is tuple and len(value) <= 3:
         need = Need("local", name, "length", (len(value),))
-        length = Known(len(value), by_type.needs | {need})
+        length = Known(len(value), frozenset({need, *by_type.needs}))
     return Value(node, type=by_type, none=none, length=length)
+
+
+def rest_parameter(name: str, value: tuple[Any, ...]) -> Value:
+    """The tuple of `*name`: a tuple whoever calls, of the length that was seen."""
+    need = frozenset({Need("local", name, "length", (len(value),))})
+    length = Known(len(value), need) if len(value) <= 3 else None
+    node = ast.Name(name, ast.Load())
+    return Value(node, type=Known(tuple), none=Known(False), length=length)
 
 
 def truth(value: Value) -> Known | None:
