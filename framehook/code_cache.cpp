@@ -1,12 +1,12 @@
 // Caches in co_extra: making, resetting, freeing them.
 // SPDX-License-Identifier: MIT
+#include "../framelocals/cpython/cpython.h"
+
 #include "code_cache.h"
 
 #include <new>
 #include <utility>
 #include <vector>
-
-#include "../framelocals/cpython/cpython.h"
 
 namespace guardtree {
 
@@ -87,11 +87,22 @@ CodeCache* CodeCache::of(PyCodeObject* code) noexcept {
 
 void CodeCache::add(Shared<Entry> entry) {
     ++counters.compiled;
+    drop_dead_entries();
     table_ = table_->with(std::move(entry));
 }
 
 void CodeCache::drop_dead_entries() {
-    if (table_->has_dead()) table_ = table_->without_dead();
+    if (!table_->has_dead()) return;
+    for (const Shared<Entry>& entry : table_->entries()) {
+        if (entry->program.is_dead()) counters.dropped_hits += entry->hits;
+    }
+    table_ = table_->without_dead();
+}
+
+uint64_t CodeCache::hits() const noexcept {
+    uint64_t sum = counters.dropped_hits;
+    for (const Shared<Entry>& entry : table_->entries()) sum += entry->hits;
+    return sum;
 }
 
 void CodeCache::reset() noexcept {

@@ -14,14 +14,14 @@
 
 namespace guardtree {
 
+/// Counted where it is cold; a hit counts in its entry alone.
 struct CodeCounters {
-    uint64_t lookups = 0;  ///< frames whose entries were tried
-    uint64_t hits = 0;
-    uint64_t misses = 0;       ///< lookups without a hit, and frames without entries
-    uint64_t substituted = 0;  ///< hits that ran in the frame CPython had made
-    uint64_t called = 0;       ///< hits that ran as a function call (the fall-back)
-    uint64_t compiled = 0;     ///< entries that callbacks made
-    uint64_t dicts_built = 0;  ///< f_locals dicts made for guards and callbacks
+    uint64_t misses = 0;          ///< frames that no entry served
+    uint64_t failed_lookups = 0;  ///< those of them that entries were tried for
+    uint64_t dropped_hits = 0;    ///< hits of entries that are gone
+    uint64_t called = 0;          ///< entries run as a function call (the fall-back)
+    uint64_t compiled = 0;        ///< entries that callbacks made; each ran at once
+    uint64_t dicts_built = 0;     ///< f_locals dicts made for guards and callbacks
 };
 
 class CodeCache {
@@ -45,6 +45,9 @@ public:
     void add(Shared<Entry> entry);
 
     void drop_dead_entries();
+
+    /// Hits of all entries that this cache has had since its last reset.
+    uint64_t hits() const noexcept;
 
     /// Forgets all: entries, state, counters, frame_state. Safe while entries run and
     /// while guards of this very code run.

@@ -10,11 +10,13 @@
 // cleared exactly once (call_replacement, abandon); 2. nothing of the cache is touched
 // after substitution, which may free the code and its cache; 3. generators are left
 // alone but at their first instruction.
+#include "../framelocals/cpython/cpython.h"
+
 #include "hook.h"
 
-#include "../framelocals/cpython/cpython.h"
 #include "../framelocals/exception.h"
 #include "../framelocals/frame_view.h"
+#include "../guards/first_match.h"
 
 #include "stack_floor.h"
 #include "substitution.h"
@@ -26,8 +28,10 @@ namespace {
 Evaluator previous = nullptr;
 CallbackProtocol protocol;
 
-/// What is to be done with a frame after decide().
-enum class Next : uint8_t { evaluate, done };
+/// Said by what decides about a frame: it is to be run, as it was or as a frame of
+/// other code. Any other answer is the result of a frame that is gone (null: an
+/// exception is set).
+PyObject* const run_frame = reinterpret_cast<PyObject*>(uintptr_t{1});
 
 PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throwing) {
     if (previous) [[unlikely]]
@@ -36,24 +40,18 @@ PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throw
 }
 
 /// Leaves a frame that never ran, with an exception set.
-[[gnu::cold]] Next abandon(PyThreadState* thread, CPython::Frame* frame,
-                           PyObject** result) noexcept {
+[[gnu::cold]] PyObject* abandon(PyThreadState* thread, CPython::Frame* frame) noexcept {
     CPython::clear_and_pop(thread, frame);
-    *result = nullptr;
-    return Next::done;
+    return nullptr;
 }
 
-Next run_code(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
-              PyCodeObject* replacement, CodeCounters& counters,
-              PyObject** result) noexcept {
-    ++counters.substituted;
-    if (substitute_in_place(thread, frame, code, replacement)) [[likely]] {
-        return Next::evaluate;
-    }
-    --counters.substituted;
-    ++counters.called;
-    *result = call_replacement(thread, frame, code, replacement);
-    return Next::done;
+PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
+                    CodeCache& cache, const Entry& entry) noexcept {
+    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
+    if (substitute_in_place(thread, frame, code, replacement)) [[likely]]
+        return run_frame;
+    ++cache.counters.called;
+    return call_replacement(thread, frame, code, replacement);
 }
 
 [[gnu::cold]] MissOutcome ask_callback(const View& view, CodeCache& cache) {
@@ -68,48 +66,41 @@ Next run_code(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
     return protocol.interpret(answer.get(), view);
 }
 
-[[gnu::cold, gnu::noinline]] Next handle_miss(PyThreadState* thread,
-                                              CPython::Frame* frame, PyCodeObject* code,
-                                              CodeCache* cache, const View& view,
-                                              PyObject** result) {
-    ++cache->counters.misses;
-    cache->drop_dead_entries();
-    if (hook_thread.mode != Mode::compile || !protocol.arguments) return Next::evaluate;
-    if (cache->table()->entries().size() >= entry_limit()) {
-        cache->limit_reached = true;
-        return Next::evaluate;
+[[gnu::cold, gnu::noinline]] PyObject* handle_miss(PyThreadState* thread,
+                                                   CPython::Frame* frame,
+                                                   PyCodeObject* code, CodeCache& cache,
+                                                   const View& view) {
+    ++cache.counters.misses;
+    if (!cache.table()->entries().empty()) ++cache.counters.failed_lookups;
+    cache.drop_dead_entries();
+    if (hook_thread.mode != Mode::compile || !protocol.arguments) return run_frame;
+    if (cache.table()->entries().size() >= entry_limit()) {
+        cache.limit_reached = true;
+        return run_frame;
     }
     const int built_before = view.dicts_built();
-    const MissOutcome outcome = ask_callback(view, *cache);
-    cache->counters.dicts_built +=
+    const MissOutcome outcome = ask_callback(view, cache);
+    cache.counters.dicts_built +=
         static_cast<uint64_t>(view.dicts_built() - built_before);
     switch (outcome.action) {
-    case MissOutcome::run_plain: return Next::evaluate;
-    case MissOutcome::raise: return abandon(thread, frame, result);
-    case MissOutcome::skip_code: cache->skipped = true; return Next::evaluate;
+    case MissOutcome::run_plain: return run_frame;
+    case MissOutcome::raise: return abandon(thread, frame);
+    case MissOutcome::skip_code: cache.skipped = true; return run_frame;
     case MissOutcome::run_entry: break;
     }
-    cache->add(outcome.entry);
-    auto* replacement = reinterpret_cast<PyCodeObject*>(outcome.entry->payload.get());
-    return run_code(thread, frame, code, replacement, cache->counters, result);
+    cache.add(outcome.entry);
+    return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 
 CodeCache* find_cache(PyCodeObject* code) noexcept {
     return static_cast<CodeCache*>(CPython::code_extra(code, code_cache_index));
 }
 
-Next run_hit(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
-             CodeCache& cache, const Entry& entry, PyObject** result) noexcept {
-    ++entry.hits;
-    ++cache.counters.hits;
-    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
-    return run_code(thread, frame, code, replacement, cache.counters, result);
-}
-
-/// A look-up that may run user code: the table is pinned, the hook is off meanwhile.
-[[gnu::noinline]] Next decide_with_python(PyThreadState* thread, CPython::Frame* frame,
-                                          PyCodeObject* code, CodeCache& cache,
-                                          const View& view, PyObject** result) {
+/// A look-up that may run user code or needs many values: the table is pinned, the hook
+/// is off meanwhile.
+[[gnu::noinline]] PyObject* decide_large(PyThreadState* thread, CPython::Frame* frame,
+                                         PyCodeObject* code, CodeCache& cache,
+                                         const View& view) {
     const Shared<Table> table = cache.table();
     auto** values = static_cast<PyObject**>(
         __builtin_alloca(sizeof(PyObject*) * table->value_count()));
@@ -119,39 +110,40 @@ Next run_hit(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
         entry = lookup(*table, view, values);
     }
     cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
-    if (entry) return run_hit(thread, frame, code, cache, *entry, result);
-    if (PyErr_Occurred()) return abandon(thread, frame, result);
-    return handle_miss(thread, frame, code, &cache, view, result);
+    if (entry) {
+        ++entry->hits;
+        return run_entry(thread, frame, code, cache, *entry);
+    }
+    if (PyErr_Occurred()) return abandon(thread, frame);
+    return handle_miss(thread, frame, code, cache, view);
 }
 
-[[gnu::noinline]] Next decide(PyThreadState* thread, CPython::Frame* frame,
-                              PyCodeObject* code, CodeCache* cache, PyObject** result) {
-    if (hook_thread.active == Mode::passing) [[unlikely]] {
-        hook_thread.active = hook_thread.mode;
-        if (hook_thread.passing == code) return Next::evaluate;
+[[gnu::noinline]] PyObject* decide(PyThreadState* thread, CPython::Frame* frame,
+                                   PyCodeObject* code, CodeCache* cache) {
+    if (hook_thread.passing == code) [[unlikely]] {
+        hook_thread.passing = nullptr;
+        hook_thread.update();
+        return run_frame;
     }
-    if (!CPython::at_start(frame, code) || CPython::is_tracing(thread)) {
-        return Next::evaluate;
-    }
-    if (!cache) {
-        if (hook_thread.mode != Mode::compile) return Next::evaluate;
+    if (!CPython::at_start(frame, code) || CPython::is_tracing(thread))
+        return run_frame;
+    if (!cache) [[unlikely]] {
+        if (hook_thread.mode != Mode::compile) return run_frame;
         cache = CodeCache::of(code);
-        if (!cache) return abandon(thread, frame, result);
+        if (!cache) return abandon(thread, frame);
     }
     const FrameView view(frame);
     const Table& table = *cache->table();
-    if (!table.entries().empty()) {
-        ++cache->counters.lookups;
-        if (table.calls_python()) {
-            return decide_with_python(thread, frame, code, *cache, view, result);
-        }
-        auto** values = static_cast<PyObject**>(
-            __builtin_alloca(sizeof(PyObject*) * table.value_count()));
-        if (const Entry* entry = lookup(table, view, values)) [[likely]] {
-            return run_hit(thread, frame, code, *cache, *entry, result);
-        }
+    constexpr uint16_t few_values = 8;
+    if (table.calls_python() || table.value_count() > few_values) {
+        return decide_large(thread, frame, code, *cache, view);
     }
-    return handle_miss(thread, frame, code, cache, view, result);
+    PyObject* values[few_values];
+    if (const Entry* entry = first_match(table, view, values)) [[likely]] {
+        ++entry->hits;
+        return run_entry(thread, frame, code, *cache, *entry);
+    }
+    return handle_miss(thread, frame, code, *cache, view);
 }
 
 [[gnu::cold, gnu::noinline]] PyObject* raise_recursion(PyThreadState* thread,
@@ -169,11 +161,11 @@ Next run_hit(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
                                             CPython::Frame* frame) {
     PyCodeObject* code = CPython::code(frame);
     CodeCache* cache = find_cache(code);
-    if (cache ? cache->skipped : hook_thread.active == Mode::lookup_only) {
+    if (cache ? cache->skipped : hook_thread.mode != Mode::compile) {
         return evaluate_below(thread, frame, 0);
     }
-    PyObject* result = nullptr;
-    if (decide(thread, frame, code, cache, &result) == Next::done) return result;
+    PyObject* result = decide(thread, frame, code, cache);
+    if (result != run_frame) return result;
     return evaluate_below(thread, frame, 0);
 }
 

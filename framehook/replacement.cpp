@@ -1,8 +1,11 @@
 // Replacement code: what fits, in place, and as a call.
 // SPDX-License-Identifier: MIT
+#include "../framelocals/cpython/cpython.h"
+
 #include "replacement.h"
 
-#include "../framelocals/cpython/cpython.h"
+#include <utility>
+
 #include "../framelocals/exception.h"
 #include "../framelocals/frame_view.h"
 #include "../guards/operand.h"
@@ -134,15 +137,16 @@ Owned<> call(const View& view, PyCodeObject* original,
         if (!function || !collect(view, original, positional, keywords)) return {};
     }
     // The frame that this makes is the replacement itself: the hook lets it pass.
-    hook_thread.passing = replacement;
-    hook_thread.active = Mode::passing;
+    // Python code may run before it is made (a keyword's `__eq__`), and is looked up as
+    // ever.
+    PyCodeObject* const outer = std::exchange(hook_thread.passing, replacement);
+    hook_thread.update();
     Owned<> result = is_function
                          ? Owned<>::steal(PyObject_Call(
                                function.get(), positional.get(), keywords.get()))
                          : run_body(view, replacement);
-    if (hook_thread.active == Mode::passing) {
-        hook_thread.active = hook_thread.busy ? Mode::off : hook_thread.mode;
-    }
+    hook_thread.passing = outer;
+    hook_thread.update();
     return result;
 }
 

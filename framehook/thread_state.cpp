@@ -5,9 +5,9 @@
 // when the thread goes, wherever that happens (its end, fork, interpreter exit). The
 // count of threads is kept by state, not by calls: None -> callable and False -> None
 // each change it, callable -> False does not.
-#include "thread_state.h"
-
 #include "../framelocals/cpython/cpython.h"
+
+#include "thread_state.h"
 
 #include "hook.h"
 
@@ -123,7 +123,7 @@ Owned<> set_callback(PyObject* callback) noexcept {
     hot.callback = callback;
     const Mode before = hot.mode;
     hot.mode = mode_of(callback);
-    if (hot.busy == 0) hot.active = hot.mode;
+    hot.update();
     count(before, hot.mode);
     return prior;
 }

@@ -23,8 +23,15 @@ struct HookThread {
     Mode mode = Mode::off;         ///< what the callback says
     int busy = 0;                  ///< depth of guards and callbacks that are running
     PyObject* callback = nullptr;  ///< borrowed from the thread's record
-    PyCodeObject* passing = nullptr;    ///< with Mode::passing: the code to leave alone
+    PyCodeObject* passing = nullptr;    ///< the code whose next frame is left alone
     const char* stack_floor = nullptr;  ///< frames below it raise RecursionError (3.11)
+
+    /// `active` as the other members have it.
+    void update() noexcept {
+        active = mode;
+        if (busy) active = Mode::off;
+        if (passing && active != Mode::off) active = Mode::passing;
+    }
 };
 
 /// initial-exec costs one load instead of a call; 48 bytes fit the space that the
@@ -37,11 +44,12 @@ class HookPause {
 public:
     HookPause() noexcept {
         ++hook_thread.busy;
-        hook_thread.active = Mode::off;
+        hook_thread.update();
     }
 
     ~HookPause() {
-        if (--hook_thread.busy == 0) hook_thread.active = hook_thread.mode;
+        --hook_thread.busy;
+        hook_thread.update();
     }
 
     HookPause(const HookPause&) = delete;

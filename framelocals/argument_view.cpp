@@ -20,13 +20,9 @@ int named_arguments(PyCodeObject* code) noexcept {
 }  // namespace
 
 MappingView::MappingView(const Scope& scope, std::span<SlotWord> storage) noexcept
-    : storage_(storage) {
+    : View(storage.data(), scope.code), storage_(storage) {
     std::ranges::fill(storage_, SlotWord{0});
-    slots_ = storage_.data();
-    code_ = scope.code;
-    globals_ = scope.globals;
-    builtins_ = scope.builtins;
-    closure_ = scope.closure;
+    scope_ = &scope;
 }
 
 MappingView::~MappingView() {
@@ -34,7 +30,7 @@ MappingView::~MappingView() {
 }
 
 bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noexcept {
-    namespace_ = mapping;
+    mapping_ = mapping;
     for (const SlotName& entry : wanted) {
         SlotWord& slot = storage_[static_cast<size_t>(entry.slot)];
         if (slot) continue;
@@ -51,21 +47,20 @@ bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noex
         }
         // The mapping speaks for free variables too; only what it lacks comes from
         // cells.
-        if (slot && entry.slot >= first_free_slot(code_)) closure_ = nullptr;
+        if (slot && entry.slot >= first_free_slot(code_)) has_free_slots_ = true;
     }
     return true;
 }
 
 ArgumentsView::ArgumentsView(PyFunctionObject* function,
                              std::span<SlotWord> storage) noexcept
-    : storage_(storage) {
-    function_ = as_object(function);
+    : View(storage.data(), reinterpret_cast<PyCodeObject*>(function->func_code)),
+      storage_(storage),
+      function_(function),
+      callee_{code_, function->func_globals, function->func_builtins,
+              function->func_closure, as_object(function)} {
     std::ranges::fill(storage_, SlotWord{0});
-    slots_ = storage_.data();
-    code_ = reinterpret_cast<PyCodeObject*>(function->func_code);
-    globals_ = function->func_globals;
-    builtins_ = function->func_builtins;
-    closure_ = function->func_closure;
+    scope_ = &callee_;
 }
 
 bool ArgumentsView::bind(PyObject* const* arguments, size_t count,
@@ -110,7 +105,7 @@ bool ArgumentsView::bind_keywords(PyObject* const* values, PyObject* names) noex
 }
 
 bool ArgumentsView::bind_defaults() noexcept {
-    PyObject* defaults = callee()->func_defaults;
+    PyObject* defaults = function_->func_defaults;
     const auto have = defaults ? static_cast<int>(PyTuple_GET_SIZE(defaults)) : 0;
     const int positional = code_->co_argcount;
     for (int i = 0; i < named_arguments(code_); ++i) {
@@ -120,7 +115,7 @@ bool ArgumentsView::bind_defaults() noexcept {
         if (i < positional) {
             const int index = i - (positional - have);
             if (index >= 0) value = PyTuple_GET_ITEM(defaults, index);
-        } else if (PyObject* named = callee()->func_kwdefaults) {
+        } else if (PyObject* named = function_->func_kwdefaults) {
             PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, i);
             value = PyDict_GetItemWithError(named, name);
         }

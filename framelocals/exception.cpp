@@ -1,8 +1,8 @@
 // The pending exception, through the running version's file.
 // SPDX-License-Identifier: MIT
-#include "exception.h"
-
 #include "cpython/cpython.h"
+
+#include "exception.h"
 
 namespace guardtree {
 

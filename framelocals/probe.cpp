@@ -1,8 +1,9 @@
 // The load-time check of the frame layout: a live frame with known contents.
 // SPDX-License-Identifier: MIT
+#include "cpython/cpython.h"
+
 #include "probe.h"
 
-#include "cpython/cpython.h"
 #include "frame_view.h"
 
 namespace guardtree {

@@ -1,8 +1,8 @@
 // Set elements through CPython's own walk, which 3.13 and later declare privately.
 // SPDX-License-Identifier: MIT
-#include "set_entries.h"
-
 #include "cpython/cpython.h"
+
+#include "set_entries.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // Views: making them from a frame, and the locals dict on demand.
 // SPDX-License-Identifier: MIT
-#include "view.h"
-
 #include "cpython/cpython.h"
+
+#include "view.h"
 
 namespace guardtree {
 namespace {
@@ -39,10 +39,31 @@ int find_slot(PyCodeObject* code, PyObject* name) noexcept {
     return -1;
 }
 
+Borrowed<> View::globals() const noexcept {
+    return frame_ ? CPython::globals(frame_) : scope_->globals;
+}
+
+Borrowed<> View::builtins() const noexcept {
+    return frame_ ? CPython::builtins(frame_) : scope_->builtins;
+}
+
+Borrowed<> View::function() const noexcept {
+    return frame_ ? CPython::function(frame_) : scope_->function;
+}
+
+Borrowed<> View::closure() const noexcept {
+    if (!frame_) return scope_->closure;
+    return reinterpret_cast<PyFunctionObject*>(CPython::function(frame_))->func_closure;
+}
+
 Borrowed<> View::free_variable(int index) const noexcept {
-    if (!closure_) return slot_object(slots_[first_free_slot(code_) + index]);
-    if (index >= PyTuple_GET_SIZE(closure_)) return nullptr;
-    PyObject* cell = PyTuple_GET_ITEM(closure_, index);
+    if (has_free_slots_) {
+        PyObject* given = slot_object(slots_[first_free_slot(code_) + index]);
+        if (given) return given;
+    }
+    PyObject* cells = closure().get();
+    if (!cells || index >= PyTuple_GET_SIZE(cells)) return nullptr;
+    PyObject* cell = PyTuple_GET_ITEM(cells, index);
     return PyCell_Check(cell) ? PyCell_GET(cell) : nullptr;
 }
 
@@ -52,7 +73,10 @@ Borrowed<> View::value(int slot) const noexcept {
 }
 
 Borrowed<> View::f_locals() const noexcept {
-    if (namespace_) return namespace_;
+    if (mapping_) return mapping_;
+    if (frame_) {
+        if (PyObject* own = CPython::namespace_of(frame_)) return own;
+    }
     if (dict_) return dict_.get();
     auto dict = Owned<>::steal(PyDict_New());
     if (!dict) return nullptr;

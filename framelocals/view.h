@@ -11,6 +11,8 @@
 
 #include "ref.h"
 
+struct _PyInterpreterFrame;
+
 namespace guardtree {
 
 /// One word of fast locals: a pointer whose two low bits may be set (stack references
@@ -22,6 +24,15 @@ using SlotWord = uintptr_t;
 constexpr PyObject* slot_object(SlotWord word) noexcept {
     return reinterpret_cast<PyObject*>(word & ~SlotWord{3});
 }
+
+/// What a view over something else than a frame is read for.
+struct Scope {
+    PyCodeObject* code = nullptr;
+    PyObject* globals = nullptr;   // may be null
+    PyObject* builtins = nullptr;  // may be null
+    PyObject* closure = nullptr;   // may be null
+    PyObject* function = nullptr;  // may be null
+};
 
 /// Borrowed values by slot number; slot i is name i of `co_localsplusnames`. Lives on
 /// the caller's stack for one lookup, needs the GIL, and must not outlive what it was
@@ -43,19 +54,22 @@ public:
     Borrowed<> value(int slot) const noexcept;
 
     /// The dict of globals, or null where the view has none.
-    Borrowed<> globals() const noexcept { return globals_; }
+    Borrowed<> globals() const noexcept;
 
     /// The builtins (a dict in all but exotic programs), or null where the view has
     /// none.
-    Borrowed<> builtins() const noexcept { return builtins_; }
+    Borrowed<> builtins() const noexcept;
+
+    /// The raw words, for walks over many of them; see slot_object.
+    const SlotWord* slots() const noexcept { return slots_; }
 
     Borrowed<PyCodeObject> code() const noexcept { return code_; }
 
     /// The function's tuple of cells, or null.
-    Borrowed<> closure() const noexcept { return closure_; }
+    Borrowed<> closure() const noexcept;
 
     /// The function that is called, or null where the view is not of a call.
-    Borrowed<> function() const noexcept { return function_; }
+    Borrowed<> function() const noexcept;
 
     /// The locals as a mapping, as `locals()` would give them at the first instruction.
     /// For a function it is a dict made at the first request and kept for the view's
@@ -67,18 +81,20 @@ public:
     int dicts_built() const noexcept { return dicts_built_; }
 
 protected:
-    View() noexcept = default;
+    View(const SlotWord* slots, PyCodeObject* code) noexcept
+        : slots_(slots), code_(code) {}
+
     ~View() = default;
 
-    const SlotWord* slots_ = nullptr;
-    PyCodeObject* code_ = nullptr;
-    PyObject* globals_ = nullptr;
-    PyObject* builtins_ = nullptr;
-    PyObject* closure_ = nullptr;
-    PyObject* function_ = nullptr;
-    /// What f_locals() gives without building: a namespace, or a mapping view's
-    /// mapping.
-    PyObject* namespace_ = nullptr;
+    const SlotWord* slots_;
+    PyCodeObject* code_;
+    /// With a frame, the rest is read from it when somebody asks; else `scope_` has it.
+    const _PyInterpreterFrame* frame_ = nullptr;
+    const Scope* scope_ = nullptr;
+    /// What f_locals() gives without building: a mapping view's mapping.
+    PyObject* mapping_ = nullptr;
+    /// A mapping view whose mapping speaks for the free variables.
+    bool has_free_slots_ = false;
 
 private:
     mutable Owned<> dict_;
@@ -91,19 +107,12 @@ struct SlotName {
     PyObject* name = nullptr;  // borrowed from the code object
 };
 
-/// What a view over something else than a frame is read for.
-struct Scope {
-    PyCodeObject* code = nullptr;
-    PyObject* globals = nullptr;   // may be null
-    PyObject* builtins = nullptr;  // may be null
-    PyObject* closure = nullptr;   // may be null
-};
-
 /// A mapping of names to values seen as slots. Only the names in `wanted` are looked
 /// up; the values are owned while the view lives, since a mapping may give temporaries.
 class MappingView : public View {
 public:
     /// Storage that the caller provides: co_nlocalsplus words.
+    /// `scope` outlives the view.
     explicit MappingView(const Scope& scope, std::span<SlotWord> storage) noexcept;
     ~MappingView();
 
@@ -132,11 +141,9 @@ private:
     bool bind_keywords(PyObject* const* values, PyObject* names) noexcept;
     bool bind_defaults() noexcept;
 
-    PyFunctionObject* callee() const noexcept {
-        return reinterpret_cast<PyFunctionObject*>(function_);
-    }
-
     std::span<SlotWord> storage_;
+    PyFunctionObject* function_;
+    Scope callee_;
     Owned<> rest_;
     Owned<> keywords_;
 };

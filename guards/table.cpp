@@ -4,20 +4,9 @@
 
 #include <algorithm>
 
-#include "walk.h"
+#include "first_match.h"
 
 namespace guardtree {
-namespace {
-
-[[gnu::cold]] void keep_error(const Entry& entry, Owned<> error) noexcept {
-    ++entry.errors;
-    // A traceback would keep the frames it went through, and all their locals, alive.
-    PyException_SetTraceback(error.get(), Py_None);
-    entry.last_error = std::move(error);
-}
-
-}  // namespace
-
 void Table::append(Shared<Entry> entry) {
     value_count_ = std::max(value_count_, entry->program.value_count());
     calls_python_ = calls_python_ || entry->program.calls_python();
@@ -44,19 +33,15 @@ bool Table::has_dead() const noexcept {
         entries_, [](const Shared<Entry>& entry) { return entry->program.is_dead(); });
 }
 
+void keep_error(const Entry& entry, Owned<> error) noexcept {
+    ++entry.errors;
+    // A traceback would keep the frames it went through, and all their locals, alive.
+    PyException_SetTraceback(error.get(), Py_None);
+    entry.last_error = std::move(error);
+}
+
 const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept {
-    for (const Shared<Entry>& entry : table.entries()) {
-        Owned<> error;
-        NoObserver observer;
-        const Verdict verdict = walk(entry->program, view, values, error, observer);
-        if (verdict == Verdict::pass) [[likely]]
-            return entry.get();
-        if (verdict == Verdict::error) {
-            if (!error) return nullptr;
-            keep_error(*entry, std::move(error));
-        }
-    }
-    return nullptr;
+    return first_match(table, view, values);
 }
 
 }  // namespace guardtree

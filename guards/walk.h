@@ -28,18 +28,19 @@ struct NoObserver {
 namespace walk_detail {
 
 template <bool from_local>
-PyObject* source_of(const Op& op, const View& view, PyObject* const* values) noexcept {
-    if constexpr (from_local) return view.local(op.source).get();
+PyObject* source_of(const Op& op, const SlotWord* slots,
+                    PyObject* const* values) noexcept {
+    if constexpr (from_local) return slot_object(slots[op.source]);
     return values[op.source];
 }
 
 template <class T, bool from_local>
-Verdict run(const Op& op, const View& view, PyObject** values,
+Verdict run(const Op& op, const View& view, const SlotWord* slots, PyObject** values,
             uint16_t owned_count) noexcept {
     const T& concrete = op.as<T>();
     PyObject* source = nullptr;
     if constexpr (!RootStep<T>) {
-        source = source_of<from_local>(op, view, values);
+        source = source_of<from_local>(op, slots, values);
         if constexpr (from_local) {
             if (!source) [[unlikely]]
                 return Verdict::fail;
@@ -88,18 +89,21 @@ Verdict walk(const Program& program, const View& view, PyObject** values,
     using namespace walk_detail;
     const std::span<const Op> ops = program.ops();
     const uint16_t owned_count = program.owned_count();
+    // In a register: the view is in memory that user code could change, for all the
+    // compiler knows.
+    const SlotWord* const slots = view.slots();
     for (uint16_t i = 0; i < owned_count; ++i) values[i] = nullptr;
     Verdict outcome = Verdict::pass;
     const Op* const end = ops.data() + ops.size();
     for (const Op* op = ops.data(); op != end; ++op) {
         Verdict verdict = Verdict::fail;
         switch (op->dispatch_code()) {
-#define X(type, stem)                                               \
-    case static_cast<unsigned>(OpCode::type) * 2:                   \
-        verdict = run<type, false>(*op, view, values, owned_count); \
-        break;                                                      \
-    case static_cast<unsigned>(OpCode::type) * 2 + 1:               \
-        verdict = run<type, true>(*op, view, values, owned_count);  \
+#define X(type, stem)                                                      \
+    case static_cast<unsigned>(OpCode::type) * 2:                          \
+        verdict = run<type, false>(*op, view, slots, values, owned_count); \
+        break;                                                             \
+    case static_cast<unsigned>(OpCode::type) * 2 + 1:                      \
+        verdict = run<type, true>(*op, view, slots, values, owned_count);  \
         break;
             GUARDTREE_KINDS(X)
             GUARDTREE_STEPS(X)
@@ -116,9 +120,9 @@ Verdict walk(const Program& program, const View& view, PyObject** values,
         if constexpr (!Observer::goes_on) break;
         PyObject* source = nullptr;
         if (op->is_from_local())
-            source = source_of<true>(*op, view, values);
+            source = source_of<true>(*op, slots, values);
         else if (op->is_kind() || program.tree().nodes()[op->node].parent != 0)
-            source = source_of<false>(*op, view, values);
+            source = source_of<false>(*op, slots, values);
         observer.did_not_pass(*op, source, verdict, error);
         op += op->skip;
     }

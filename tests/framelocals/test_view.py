@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import ChainMap, OrderedDict
 from typing import Any, NamedTuple
 
 import guardtree as gt
@@ -113,8 +114,10 @@ def test_an_identity_guard_on_every_local_passes_at_entry(case: Shape) -> None:
     assert [entry.failures for entry in entries] == [[]] * len(entries)
 
 
-def test_exec_with_a_namespace_of_its_own_shows_that_namespace() -> None:
-    own = {"a": 1}
+@pytest.mark.parametrize("make", [dict, OrderedDict, ChainMap])
+def test_exec_with_a_namespace_of_its_own_shows_that_namespace(make: Any) -> None:
+    own = make()
+    own["a"] = 1
     code = compile("b = a", FILE, "exec")
     found: list[dict[str, Any]] = []
 
@@ -128,7 +131,7 @@ def test_exec_with_a_namespace_of_its_own_shows_that_namespace() -> None:
     with gt.optimize(callback):
         exec(code, names, own)
     assert found == [{"a": 1}]
-    assert own == {"a": 1, "b": 1}
+    assert dict(own) == {"a": 1, "b": 1}
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="inlined from 3.12 on")

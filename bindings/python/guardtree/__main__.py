@@ -27,10 +27,18 @@ def parser() -> argparse.ArgumentParser:
         "demo", help="run jobs of the standard library plain and specialised, compare"
     )
     demo.add_argument(
-        "--files", type=positive, default=24, metavar="N", help="source files to work on"
+        "--files",
+        type=positive,
+        default=24,
+        metavar="N",
+        help="source files to work on",
     )
     demo.add_argument(
-        "--repeat", type=positive, default=7, metavar="N", help="rounds of each measurement"
+        "--repeat",
+        type=positive,
+        default=7,
+        metavar="N",
+        help="rounds of each measurement",
     )
     demo.add_argument("--json", action="store_true", help="write the report as JSON")
     commands.add_parser(

@@ -19,11 +19,13 @@ from .. import (
     reset_code,
 )
 from ..callbacks import is_generator
+from .costs import measured_costs
 from .specialize import Refused, Specialized, specialize
 from .values import SCALARS, Need
 
-WORTH_IT = 20.0  # estimated nanoseconds; about what a look-up and a substitution cost
+WORTH_IT = 25.0  # estimated nanoseconds; about what a look-up and a substitution cost
 MOST_SHAPES = 8  # ways of calling a function that are looked at
+MOST_SPARED = 4  # calls without gain after which the rest runs by an entry of its own
 ENOUGH_VALUES = 3  # entries after which only flags and defaults are built in
 
 
@@ -54,6 +56,7 @@ class Function:
     code: CodeType
     entries: list[Entry] = field(default_factory=list)
     catch_all: bool = False
+    spared: int = 0  # calls that entries were not made for
     dicts: int = 0  # that the callback asked for
     stats: dict[str, Any] = field(default_factory=dict)  # when the jobs were done
     hits: list[int] = field(default_factory=list)  # of each entry, then
@@ -111,6 +114,7 @@ class Compiler:
                 f_locals,
                 frame.closure,
                 constants,
+                measured_costs(),
             )
         except Refused as refusal:
             return self.leave(frame, entry, str(refusal))
@@ -141,7 +145,7 @@ class Compiler:
         chosen = set()
         for name, value in now.items():
             is_flag = value is None or type(value) is bool
-            same = few and same_scalar(value, before.get(name))
+            same = few and is_code(value) and same_scalar(value, before.get(name))
             if is_flag or same or same_scalar(value, defaults.get(name, Counter)):
                 chosen.add(name)
         return frozenset(chosen)
@@ -161,6 +165,9 @@ class Compiler:
             self.left["called in too many ways"] += 1
             del self.functions[frame.f_code]
             return None
+        function.spared += 1
+        if function.spared <= MOST_SPARED:
+            return ASK_AGAIN
         function.catch_all = True
         return GuardedCode(frame.f_code, GuardManager(frame))
 
@@ -198,6 +205,11 @@ def same_scalar(one: Any, other: Any) -> bool:
     return type(one) is type(other) and type(one) in SCALARS and one == other
 
 
+def is_code(value: Any) -> bool:
+    """A number or a letter, which may say what is to be done, rather than data."""
+    return type(value) is int or (type(value) is str and len(value) <= 2)
+
+
 def defaults_of(function: FunctionType) -> dict[str, Any]:
     code = function.__code__
     given = function.__defaults__ or ()
@@ -217,7 +229,9 @@ def sample_of(code: CodeType, f_locals: Mapping[str, Any]) -> Call | None:
     args = tuple(f_locals[name] for name in names[: code.co_argcount])
     if code.co_flags & CO_VARARGS:
         args += f_locals[names[plain]]
-    return Call(args, {name: f_locals[name] for name in names[code.co_argcount : plain]})
+    return Call(
+        args, {name: f_locals[name] for name in names[code.co_argcount : plain]}
+    )
 
 
 def is_frozen(value: Any) -> bool:

@@ -1,4 +1,7 @@
-"""Measurements of the demo: tasks and functions, hooked and not, in turn."""
+"""Measurements of the demo: tasks and functions, hooked and not, in turn.
+
+Times are CPU time of the thread, which other work on the machine changes least.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import repeat
-from statistics import median
-from time import perf_counter_ns
+from time import thread_time_ns
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -17,6 +19,8 @@ from .compiler import Call, Compiler, Entry, Function, build_guards
 from .workload import Corpus, Task
 
 ROUND = 300_000  # nanoseconds that a function runs in one round, about
+TASK_ROUND = 15_000_000  # nanoseconds that a job runs in one round, about
+MOST_TIMES = 20
 MOST_WARMUPS = 4
 
 
@@ -30,13 +34,14 @@ class TaskTimes:
 
     task: Task
     expected: Any
+    times: int = 1  # that a run repeats the task
     pass_through: list[tuple[int, int]] = field(default_factory=list)  # plain, hooked
     specialized: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class FunctionTimes:
-    """Nanoseconds of one call that was seen, medians over rounds."""
+    """Nanoseconds of one call that was seen, the best of several rounds."""
 
     plain: float  # the hook is off
     hooked: float  # the hook is on, nothing is cached for this function
@@ -58,15 +63,15 @@ def run(timed: TaskTimes, corpus: Corpus, callback: Any) -> int:
     """Runs a task under a callback, compares its result, gives nanoseconds."""
     prior = set_eval_frame(callback)
     try:
-        start = perf_counter_ns()
-        result = timed.task(corpus)
-        elapsed = perf_counter_ns() - start
+        start = thread_time_ns()
+        results = [timed.task(corpus) for _ in range(timed.times)]
+        elapsed = thread_time_ns() - start
     finally:
         set_eval_frame(prior)
-    if result != timed.expected:
-        how = "specialised" if callback is not None else "plain"
-        raise Mismatch(f"the {how} run of '{timed.task.__name__}' differs")
-    return elapsed
+    if any(result != timed.expected for result in results):
+        how = "plain" if callback is None else "hooked"
+        raise Mismatch(f"the {how} run of '{timed.task.__name__}' gave another result")
+    return elapsed // timed.times
 
 
 def time_tasks(
@@ -75,6 +80,9 @@ def time_tasks(
     """Plain against pass-through first, while nothing is cached; then the compiler sees
     every task until it makes nothing new; then plain against specialised."""
     timed = [TaskTimes(task, task(corpus)) for task in tasks]
+    for each in timed:
+        once = run(each, corpus, None)
+        each.times = max(1, min(MOST_TIMES, TASK_ROUND // max(once, 1)))
     with no_collection():
         for _ in range(rounds):
             for each in timed:
@@ -129,14 +137,17 @@ def loop_of(call: Call) -> Callable[..., int]:
     values = [*call.args, *call.kwargs.values()]
     names = [f"a{place}" for place in range(len(values))]
     given = names[: len(call.args)]
-    given += [f"{key}={name}" for key, name in zip(call.kwargs, names[len(given) :])]
+    given += [
+        f"{key}={name}"
+        for key, name in zip(call.kwargs, names[len(given) :], strict=True)
+    ]
     source = f"""def loop(function, times, callback, {", ".join(names)}):
         prior = set_eval_frame(callback)
         try:
-            start = perf_counter_ns()
+            start = thread_time_ns()
             for _ in repeat(None, times):
                 function({", ".join(given)})
-            return perf_counter_ns() - start
+            return thread_time_ns() - start
         finally:
             set_eval_frame(prior)"""
     namespace = dict(globals())
@@ -160,11 +171,11 @@ def time_function(function: Function, rounds: int) -> FunctionTimes | None:
     ]
     loop = loop_of(call)
     times = max(20, ROUND * 20 // max(200, loop(function.function, 20, None)))
-    seen: list[list[float]] = [[] for _ in ways]
+    best = [float("inf")] * len(ways)
     with no_collection():
         for _ in range(rounds):
-            for results, (target, callback) in zip(seen, ways, strict=True):
-                results.append(loop(target, times, callback) / times)
-    plain, hooked, hit, same = seen
-    extra = [b - a for a, b in zip(hooked, same, strict=True)]
-    return FunctionTimes(median(plain), median(hooked), median(hit), median(extra))
+            for place, (target, callback) in enumerate(ways):
+                once = loop(target, times, callback) / times
+                best[place] = min(best[place], once)
+    plain, hooked, hit, same = best
+    return FunctionTimes(plain, hooked, hit, same - hooked)

@@ -140,7 +140,7 @@ def _variety(entry: Entry) -> int:
 
 
 def _polymorphic(compiler: Compiler) -> dict[str, Any] | None:
-    """The function whose second entry is busiest, and why the first refuses its call."""
+    """The function with the busiest second entry; why the first refuses its call."""
     choices = [each for each in _seen(compiler) if len(each.entries) > 1]
     if not choices:
         return None

@@ -32,7 +32,9 @@ def printer() -> Callable[[str, Row, Iterable[Row]], None]:
         table = Table(box=box.ASCII2, show_edge=False, pad_edge=False, padding=0)
         for place, head in enumerate(heads):
             justify = "right" if place else "left"
-            table.add_column(head, justify=justify, overflow="fold", header_style="bold")
+            table.add_column(
+                head, justify=justify, overflow="fold", header_style="bold"
+            )
         for row in rows:
             table.add_row(*row)
         console.print(f"\n{title}", style="bold", markup=False)
@@ -103,7 +105,7 @@ def show_tasks(report: dict[str, Any], table: Callable[..., None]) -> None:
     heads = ("time against plain Python", "plain ms", "hook only", "specialised")
     table("Jobs", heads, rows)
     paragraph(
-        "Medians of runs in turn. 'Hook only' is set_eval_frame(False) with nothing cached: "
+        "CPU time, medians of runs in turn. 'Hook only' is set_eval_frame(False) with nothing cached: "
         "under any PEP 523 evaluator CPython gives up its cheap Python-to-Python calls, and "
         "every frame pays for that, compiled or not. 'Specialised' pays it too."
     )
@@ -116,7 +118,9 @@ def show_functions(report: dict[str, Any], table: Callable[..., None]) -> None:
         times = each["times_ns"]
         names = ("plain", "hooked", "hit", "lookup")
         cells = [f"{times[name]:.0f}" if times else "-" for name in names]
-        name = each["name"].rpartition(".")[2] if len(each["name"]) > 28 else each["name"]
+        name = (
+            each["name"].rpartition(".")[2] if len(each["name"]) > 28 else each["name"]
+        )
         after = sorted(set(each["bytes_after"]))
         low_high = "-".join(str(size) for size in dict.fromkeys((after[0], after[-1])))
         rows.append(
@@ -133,7 +137,9 @@ def show_functions(report: dict[str, Any], table: Callable[..., None]) -> None:
         )
     heads = ("function", "entr", "hits", "miss", "dict", "call", "bytecode B")
     table(
-        "Functions that were specialised", (*heads, "plain", "hook", "hit", "look"), rows
+        "Functions that were specialised",
+        (*heads, "plain", "hook", "hit", "look"),
+        rows,
     )
     if len(functions) > MOST_ROWS:
         print(f"... and {len(functions) - MOST_ROWS} more (--json has all)")

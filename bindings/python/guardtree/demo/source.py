@@ -71,7 +71,7 @@ def _with_child(parent: ast.AST, old: ast.AST, new: ast.AST) -> ast.AST:
             kept = [new if each is old else each for each in value]
             if isinstance(parent, ast.ClassDef):
                 scoping = (ast.Global, ast.Nonlocal)
-                kept = [each for each in kept if each is new or isinstance(each, scoping)]
+                kept = [x for x in kept if x is new or isinstance(x, scoping)]
             setattr(made, name, kept)
     return made
 
@@ -195,7 +195,9 @@ def is_stable_cell(located: Located, name: str) -> bool:
     if not owners or name in rebound_from_within(owners[0]):
         return False
     nodes = list(ast.walk(owners[0]))
-    arguments = [each for each in nodes if isinstance(each, ast.arg) and each.arg == name]
+    arguments = [
+        each for each in nodes if isinstance(each, ast.arg) and each.arg == name
+    ]
     places = assigned([owners[0]]).count(name)
     looped = [each for each in nodes if isinstance(each, LOOPS)]
     return len(arguments) + places == 1 and name not in assigned(looped)

@@ -10,8 +10,9 @@ from types import CodeType
 from typing import Any
 
 from ..callbacks import is_generator
+from .costs import DEFAULT_COSTS, Costs
 from .fold import UNBOUND, Scope
-from .source import Located, is_stable_cell, locate, rebound_from_within
+from .source import Located, assigned, is_stable_cell, locate, rebound_from_within
 from .statements import Statements
 from .values import (
     SCALARS,
@@ -23,9 +24,6 @@ from .values import (
     parameter,
     rest_parameter,
 )
-
-COSTS = {"type_match": 2.0, "equals": 4.0, "length": 3.0}  # nanoseconds, an estimate
-ROOT_COSTS = {"global": 12.0, "closure": 2.0}
 
 
 class Refused(Exception):
@@ -49,6 +47,7 @@ def specialize(
     arguments: Mapping[str, Any],
     closure: tuple[Any, ...] | None = None,
     constants: frozenset[str] = frozenset(),
+    costs: Costs = DEFAULT_COSTS,
 ) -> Specialized:
     """Code for calls like this one; `constants` are arguments whose very value may be
     built in. Raises Refused where there is nothing to gain, or no way."""
@@ -59,7 +58,8 @@ def specialize(
     located = locate(code, f_globals)
     if located is None:
         raise Refused("source not found")
-    scope = Scope(code, f_globals, f_builtins)
+    rebound = frozenset(assigned(located.function.body))
+    scope = Scope(code, f_globals, f_builtins, costs=costs, rebound=rebound)
     scope.stable -= rebound_from_within(located.function)
     facts = _arguments(scope, arguments, constants)
     facts.update(_closure(scope, located, closure or ()))
@@ -71,10 +71,9 @@ def specialize(
     made = _compiled(located, body, scope)
     if made.co_code == code.co_code or len(made.co_code) > 6 * len(code.co_code) + 400:
         raise Refused("nothing to fold")
-    cost = sum(
-        COSTS.get(each.kind, 1.5) + ROOT_COSTS.get(each.root, 0.0) for each in needs
-    )
-    return Specialized(made, needs, tuple(walk.folds), walk.gain - cost)
+    by_root = {"global": costs.global_guard}
+    spent = [by_root.get(each.root, costs.guard) for each in needs]
+    return Specialized(made, needs, tuple(walk.folds), walk.gain - sum(spent))
 
 
 def _arguments(
@@ -121,8 +120,10 @@ def _reduced(needs: set[Need]) -> tuple[Need, ...]:
         each
         for each in needs
         if each.kind in exact
-        or (each.root, each.name) not in settled
-        and not (each.kind == "is_not_none" and (each.root, each.name) in typed)
+        or (
+            (each.root, each.name) not in settled
+            and not (each.kind == "is_not_none" and (each.root, each.name) in typed)
+        )
     ]
     roots = ["local", "closure", "global"]
     return tuple(sorted(kept, key=lambda n: (roots.index(n.root), n.name, n.kind)))

@@ -17,8 +17,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from .calls import conjunction
-from .fold import Folder, rebuilt
+from .expressions import Expressions
+from .fold import conjunction, rebuilt
 from .source import assigned
 from .values import OPERATORS, Check, Value, join, truth
 
@@ -37,12 +37,13 @@ def _is_idle(node: ast.stmt) -> bool:
     )
 
 
-class Statements(Folder):
+class Statements(Expressions):
     """A folder that walks through blocks of statements."""
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         done: list[ast.stmt] = []
         rest = list(statements)
+        weight = self.weight
         while rest and self.live:
             whole = list(rest)
             self.statement_clean, self.statement_because = True, frozenset()
@@ -61,6 +62,7 @@ class Statements(Folder):
             if not isinstance(whole[-1], EXITS):
                 self.merge(before, assigned(whole))
             break
+        self.weight = weight
         return done
 
     def statement(
@@ -74,7 +76,8 @@ class Statements(Folder):
             checks = self.checks
             if known is not None and isinstance(test.node, (ast.Constant, ast.Name)):
                 self.needs |= known.needs
-                self.note(f"if {ast.unparse(node.test)}: {known.what}", 1.5)
+                text = f"if {ast.unparse(node.test)}: {known.what}"
+                self.note(text, self.scope.costs.branch)
                 return [], node.body if known.what else node.orelse, checks
             self.demand_truth(test)
             return [self.branches(node, test.node)], [], checks
@@ -124,7 +127,7 @@ class Statements(Folder):
         self.clean, self.because = start["clean"], start["because"]
         self.verified = start["verified"]
         orelse = self.block(node.orelse)
-        self.weight *= 2
+        self.weight *= 2 if self.live and after["live"] else 1
         self.merge(after)
         return rebuilt(node, test=test, body=body or [ast.Pass()], orelse=orelse)
 

@@ -60,7 +60,7 @@ class Check:
 
     node: ast.expr
     expected: object
-    cost: float = 1.5
+    cost: float
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,11 @@ def rest_parameter(name: str, value: tuple[Any, ...]) -> Value:
     return Value(node, type=Known(tuple), none=Known(False), length=length)
 
 
+def is_atom(node: ast.expr) -> bool:
+    """A name or a constant: if its value is known, not evaluating it changes nothing."""
+    return isinstance(node, (ast.Name, ast.Constant))
+
+
 def truth(value: Value) -> Known | None:
     """Whether the expression is true, where that is known without a check."""
     for known in (value.const, value.length, value.none):
@@ -181,17 +186,19 @@ def small(result: Any) -> Any:
     return result
 
 
-def is_instance(exact: type, classes: Any) -> bool | None:
+def is_instance(exact: type, classes: tuple[Any, ...]) -> bool | None:
     """isinstance() of a value of that exact type, where nothing can change the answer."""
-    for each in classes if type(classes) is tuple else (classes,):
-        if each is exact:
-            return True  # CPython asks for identity first
-        decided = type(each) is type and each.__flags__ & IMMUTABLE_TYPE
-        if not decided or not exact.__flags__ & IMMUTABLE_TYPE:
-            return None
-        if issubclass(exact, each):
-            return True
-    return False
+    if not all(_is_plain_class(each) or each is exact for each in classes):
+        return None
+    if exact in classes:
+        return (
+            True  # CPython asks for identity first; others before it run no user code
+        )
+    return issubclass(exact, classes) if _is_plain_class(exact) else None
+
+
+def _is_plain_class(value: Any) -> bool:
+    return type(value) is type and bool(value.__flags__ & IMMUTABLE_TYPE)
 
 
 def join(one: Value, other: Value) -> Value:

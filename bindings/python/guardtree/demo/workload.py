@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import copy
 import difflib
 import html
@@ -27,6 +28,7 @@ LARGEST = 60_000  # bytes; the few larger modules would outweigh all others
 
 MODULES = frozenset(
     {
+        "base64",
         "copy",
         "difflib",
         "genericpath",
@@ -157,12 +159,27 @@ def config(corpus: Corpus) -> Any:
     return tomllib.loads(corpus.as_toml)
 
 
+def encode(corpus: Corpus) -> Any:
+    """base64's Ascii85 and Base85 on the start of the files"""
+    result: list[bytes] = []
+    for lines in corpus.lines:
+        data = "".join(lines[:20]).encode()
+        result += (base64.b85encode(data), base64.a85encode(data))
+        result.append(base64.a85encode(data, foldspaces=True))
+    return result
+
+
 def document(corpus: Corpus) -> Any:
-    """json in pure Python on the same index, and copy.deepcopy"""
+    """json in pure Python on the same index"""
     decoder = json.JSONDecoder()
     decoder.parse_string = json.decoder.py_scanstring
     decoder.scan_once = json.scanner.py_make_scanner(decoder)
-    return copy.deepcopy(decoder.decode(corpus.as_json))
+    return decoder.decode(corpus.as_json)
+
+
+def copies(corpus: Corpus) -> Any:
+    """copy.deepcopy of the index"""
+    return copy.deepcopy(corpus.document)
 
 
 def prose(corpus: Corpus) -> Any:
@@ -184,4 +201,7 @@ def compare(corpus: Corpus) -> Any:
 
 
 Task = Callable[[Corpus], Any]
-TASKS: tuple[Task, ...] = (paths, urls, archive, config, document, prose, compare)
+TASKS: tuple[Task, ...] = (
+    *(paths, urls, archive, encode),
+    *(config, document, copies, prose, compare),
+)
