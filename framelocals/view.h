@@ -21,7 +21,7 @@ namespace guardtree {
 /// (Include/internal/pycore_stackref.h).
 using SlotWord = uintptr_t;
 
-constexpr PyObject* slot_object(SlotWord word) noexcept {
+inline PyObject* slot_object(SlotWord word) noexcept {
     return reinterpret_cast<PyObject*>(word & ~SlotWord{3});
 }
 

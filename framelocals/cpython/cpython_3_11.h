@@ -55,7 +55,8 @@ struct CPython311 {
 
     /// Words that a frame of `code` takes on the thread's data stack.
     static Py_ssize_t frame_words(PyCodeObject* code) noexcept {
-        return code->co_nlocalsplus + code->co_stacksize + FRAME_SPECIALS_SIZE;
+        return code->co_nlocalsplus + code->co_stacksize +
+               static_cast<Py_ssize_t>(FRAME_SPECIALS_SIZE);
     }
 
     /// True when `frame`, running `from`, can become a frame of `to` where it lies: it

@@ -108,8 +108,9 @@ TEST_F(OperandTest, an_identity_does_not_keep_its_object_alive) {
 }
 
 TEST_F(OperandTest, a_dead_identity_matches_no_new_object_at_its_address) {
-    names.run("class C: pass\nc = C()\ndef swap():\n  global c, others\n"
-              "  c = None\n  others = [C() for _ in range(100)]");
+    names.run("class C: pass\nc = C()\nothers = [None] * 20000\ndef swap():\n"
+              "  global c\n  places = iter(range(20000))\n  c = None\n"
+              "  for place in places: others[place] = C()");
     const auto identity = read<Identity>("c");
     names.run("swap()");
     bool was_reused = false;

@@ -36,7 +36,7 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--repeat",
         type=positive,
-        default=7,
+        default=8,
         metavar="N",
         help="rounds of each measurement",
     )

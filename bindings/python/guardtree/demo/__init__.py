@@ -15,7 +15,7 @@ from .workload import MODULES, TASKS, read_corpus
 MOST_ENTRIES = 6
 
 
-def run(files: int = 24, rounds: int = 7, as_json: bool = False) -> int:
+def run(files: int = 24, rounds: int = 8, as_json: bool = False) -> int:
     """The demo; returns an exit status."""
     corpus = read_corpus(files)
     compiler = Compiler(MODULES)

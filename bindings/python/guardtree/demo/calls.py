@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .fold import Folder
+from .fold import Folder, rebuilt
 from .inline import reduced
 from .values import (
     IMMUTABLE_TYPE,
@@ -54,15 +54,11 @@ def any_call(
     keywords = []
     for each in node.keywords:
         value = folder.visit(each.value).node
-        made = each if value is each.value else ast.keyword(each.arg, value)
-        keywords.append(made if made is each else ast.copy_location(made, each))
+        keywords.append(rebuilt(each, value=value))
         if each.arg is None:
             folder.soil()
     args = [each.node for each in arguments]
-    if function is node.func and args == node.args and keywords == node.keywords:
-        made = node
-    else:
-        made = ast.copy_location(ast.Call(function, args, keywords), node)
+    made = rebuilt(node, func=function, args=args, keywords=keywords)
     is_method = isinstance(function, ast.Attribute)
     if not is_method:
         folder.soil()
@@ -74,10 +70,7 @@ def method_call(folder: Folder, node: ast.Call, function: ast.Attribute) -> Valu
     exact = receiver.type.what if receiver.type and not receiver.type.checks else None
     if exact not in SCALARS:
         folder.soil()  # loading the attribute
-    made = function
-    if receiver.node is not function.value:
-        made = ast.Attribute(receiver.node, function.attr, ast.Load())
-        ast.copy_location(made, function)
+    made = rebuilt(function, value=receiver.node)
     value, arguments = any_call(folder, node, made)
     types = [each.type for each in arguments if each.type and not each.type.checks]
     returns = METHODS.get(exact, {}).get(function.attr) if exact else None
@@ -145,7 +138,7 @@ def resolved(folder: Folder, function: ast.expr) -> Known | None:
 def _checked(folder: Folder, name: ast.Name) -> Known | None:
     if name.id in folder.scope.locals:
         return None
-    known = folder.visit_Name(name).const
+    known = folder.visit(name).const
     return known if known and known.checks else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, cast
 
 from .. import (
     ASK_AGAIN,
@@ -23,7 +23,7 @@ from .costs import measured_costs
 from .specialize import Refused, Specialized, specialize
 from .values import SCALARS, Need
 
-WORTH_IT = 25.0  # estimated nanoseconds; about what a look-up and a substitution cost
+WORTH_IT = 20.0  # estimated nanoseconds; about what a look-up and a substitution cost
 MOST_SHAPES = 8  # ways of calling a function that are looked at
 MOST_SPARED = 4  # calls without gain after which the rest runs by an entry of its own
 ENOUGH_VALUES = 3  # entries after which only flags and defaults are built in
@@ -35,6 +35,7 @@ class Call:
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
+    f_locals: dict[str, Any]
 
 
 @dataclass
@@ -44,7 +45,6 @@ class Entry:
     made: Specialized
     guards: GuardManager
     sample: Call | None
-    seen: dict[str, Any]  # the locals it was made for
 
 
 @dataclass
@@ -95,17 +95,19 @@ class Compiler:
         name = f"{frame.f_globals['__name__']}.{code.co_qualname}"
         function = self.functions.get(code)
         if function is None:
-            function = Function(name, frame.function, code)
+            function = Function(name, cast(FunctionType, frame.function), code)
             self.functions[code] = function
         f_locals = frame.f_locals
         function.dicts += 1
         shapes = state["shapes"]
         shape = shape_of(code, f_locals)
+        # Scalars only: what is kept here must not keep the caller's objects alive.
+        scalars = {n: v for n, v in f_locals.items() if type(v) in SCALARS}
         if shape not in shapes:
-            shapes[shape] = dict(f_locals)
+            shapes[shape] = scalars
             return ASK_AGAIN if len(shapes) <= MOST_SHAPES else self.idle(frame, entry)
         constants = self.constants(function, shapes[shape], f_locals)
-        shapes[shape] = dict(f_locals)
+        shapes[shape] = scalars
         try:
             made = specialize(
                 code,
@@ -118,11 +120,13 @@ class Compiler:
             )
         except Refused as refusal:
             return self.leave(frame, entry, str(refusal))
+        except RecursionError:  # the function itself may still have room enough
+            return ASK_AGAIN
         if made.gain < self.worth:
             return self.leave(frame, entry, "less to gain than a look-up costs")
         guards = build_guards(frame, made.needs)
         sample = sample_of(code, f_locals)
-        function.entries.append(Entry(made, guards, sample, dict(f_locals)))
+        function.entries.append(Entry(made, guards, sample))
         self.made += 1
         return GuardedCode(made.code, guards)
 
@@ -141,12 +145,13 @@ class Compiler:
         """Arguments whose value may be built in: flags, defaults, and what was the same
         in two calls."""
         defaults = defaults_of(function.function)
+        missing = object()
         few = len(function.entries) < ENOUGH_VALUES
         chosen = set()
         for name, value in now.items():
             is_flag = value is None or type(value) is bool
             same = few and is_code(value) and same_scalar(value, before.get(name))
-            if is_flag or same or same_scalar(value, defaults.get(name, Counter)):
+            if is_flag or same or same_scalar(value, defaults.get(name, missing)):
                 chosen.add(name)
         return frozenset(chosen)
 
@@ -229,9 +234,8 @@ def sample_of(code: CodeType, f_locals: Mapping[str, Any]) -> Call | None:
     args = tuple(f_locals[name] for name in names[: code.co_argcount])
     if code.co_flags & CO_VARARGS:
         args += f_locals[names[plain]]
-    return Call(
-        args, {name: f_locals[name] for name in names[code.co_argcount : plain]}
-    )
+    kwargs = {name: f_locals[name] for name in names[code.co_argcount : plain]}
+    return Call(args, kwargs, dict(f_locals))
 
 
 def is_frozen(value: Any) -> bool:

@@ -205,7 +205,10 @@ class Expressions(Folder):
                 pass
             else:
                 result = constant(ast.Constant(what), what)
-                return self.settle(node, result, self.scope.costs.operation, both)
+                gain = self.scope.costs.operation
+                if type(what) is int:
+                    gain *= 1.5 if isinstance(node.op, ast.Pow) else 0.4
+                return self.settle(node, result, gain, both)
         types = {each.type.what if each.type else None for each in (left, right)}
         if types <= {int} or (types <= {str} and isinstance(node.op, ast.Add)):
             assert left.type and right.type
@@ -222,7 +225,7 @@ class Expressions(Folder):
         for operation, each in zip(node.ops, node.comparators, strict=True):
             certain = all(known and known.what for known in results)
             if not certain:
-                self.soil()
+                self.demand_scalars(values[-2:])
             values.append(self.visit(each) if certain else self.sometimes(each))
             results.append(self.compared(operation, *values[-2:]))
         known = [each for each in results if each]
@@ -234,12 +237,18 @@ class Expressions(Folder):
         made = rebuilt(node, left=nodes[0], comparators=nodes[1:])
         if all(isinstance(each, (ast.Is, ast.IsNot)) for each in node.ops):
             return of_type(made, bool)
-        types = [each.type for each in values]
-        if all(each and not each.checks and each.what in SCALARS for each in types):
-            self.lean(*(each for each in types if each))
-            return of_type(made, bool, *(each for each in types if each))
+        types = self.demand_scalars(values)
+        return of_type(made, bool, *types) if types else Value(made)
+
+    def demand_scalars(self, values: list[Value]) -> list[Known]:
+        """The values meet an operator: user code may run, unless their types are known;
+        these then."""
+        types = [each.type for each in values if each.type and not each.type.checks]
+        if len(types) == len(values) and {each.what for each in types} <= SCALARS:
+            self.lean(*types)
+            return types
         self.soil()
-        return Value(made)
+        return []
 
     def compared(self, operation: ast.cmpop, left: Value, right: Value) -> Known | None:
         """The known result of one comparison."""
@@ -260,7 +269,7 @@ class Expressions(Folder):
 
 
 def _identical(left: Value, right: Value) -> Known | None:
-    """Whether both are one object, where identity does not hang on an implementation."""
+    """Whether both are one object, where every implementation would say the same."""
     for one, other in ((left, right), (right, left)):
         if one.const and one.const.what is None and other.none:
             return other.none.and_(one.const)

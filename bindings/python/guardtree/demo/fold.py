@@ -170,6 +170,9 @@ class Folder:
         """Replaces an expression by what it is known to be, and takes on the guards and
         checks which that rests on."""
         known = Known(None).and_(*on)
+        new = [x for x in known.needs - self.needs if x.root == "global"]
+        if len(new) * self.scope.costs.global_guard > gain * self.often():
+            return Value(original)
         self.needs |= known.needs
         if gain:
             self.note(f"{ast.unparse(original)} -> {self.text(result)}", gain)

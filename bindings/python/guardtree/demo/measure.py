@@ -35,6 +35,7 @@ class TaskTimes:
     task: Task
     expected: Any
     times: int = 1  # that a run repeats the task
+    pairs: int = 0
     pass_through: list[tuple[int, int]] = field(default_factory=list)  # plain, hooked
     specialized: list[tuple[int, int]] = field(default_factory=list)
 
@@ -74,6 +75,17 @@ def run(timed: TaskTimes, corpus: Corpus, callback: Any) -> int:
     return elapsed // timed.times
 
 
+def pair_of_runs(timed: TaskTimes, corpus: Corpus) -> tuple[int, int]:
+    """One plain and one hooked run; which is first alternates, for the second finds
+    the caches warm."""
+    timed.pairs += 1
+    if timed.pairs % 2:
+        plain = run(timed, corpus, None)
+        return plain, run(timed, corpus, False)
+    hooked = run(timed, corpus, False)
+    return run(timed, corpus, None), hooked
+
+
 def time_tasks(
     tasks: tuple[Task, ...], corpus: Corpus, compiler: Compiler, rounds: int
 ) -> list[TaskTimes]:
@@ -86,8 +98,7 @@ def time_tasks(
     with no_collection():
         for _ in range(rounds):
             for each in timed:
-                pair = (run(each, corpus, None), run(each, corpus, False))
-                each.pass_through.append(pair)
+                each.pass_through.append(pair_of_runs(each, corpus))
     for _ in range(MOST_WARMUPS):
         before = compiler.made
         for each in timed:
@@ -97,8 +108,7 @@ def time_tasks(
     with no_collection():
         for _ in range(rounds):
             for each in timed:
-                pair = (run(each, corpus, None), run(each, corpus, False))
-                each.specialized.append(pair)
+                each.specialized.append(pair_of_runs(each, corpus))
     compiler.count()
     return timed
 
@@ -150,7 +160,8 @@ def loop_of(call: Call) -> Callable[..., int]:
             return thread_time_ns() - start
         finally:
             set_eval_frame(prior)"""
-    namespace = dict(globals())
+    namespace: dict[str, Any] = {"repeat": repeat, "set_eval_frame": set_eval_frame}
+    namespace["thread_time_ns"] = thread_time_ns
     exec(source, namespace)
     return lambda *head: namespace["loop"](*head, *values)
 

@@ -1,4 +1,4 @@
-"""What the demo found, as one dict: counters, times, a guard tree, an explained miss."""
+"""What the demo found, as one dict: counters, times, a tree, an explained miss."""
 
 from __future__ import annotations
 
@@ -66,6 +66,7 @@ def _function(function: Function, times: FunctionTimes | None) -> dict[str, Any]
     ]
     return {
         "name": function.name,
+        "module": function.function.__globals__["__name__"],
         "entries": entries,
         "runs_as_it_is": hits[-1] if function.catch_all else 0,
         "lookups": stats["lookups"],
@@ -102,14 +103,14 @@ def _totals(tasks: list[TaskTimes], functions: list[dict[str, Any]]) -> dict[str
 
     measured = [each["times_ns"] for each in functions if each["times_ns"]]
     lookups = sorted(each["lookup"] for each in measured)
-    faster = [each for each in measured if each["hit"] < each["plain"]]
     names = ("hits", "misses", "errors", "substituted", "called", "dicts_built")
     return {
         **{name: sum(each[name] for each in functions) for name in names},
         "functions": len(functions),
         "entries": sum(len(each["entries"]) for each in functions),
         "measured": len(measured),
-        "faster_than_plain": len(faster),
+        "faster_than_hook": sum(each["hit"] < each["hooked"] for each in measured),
+        "faster_than_plain": sum(each["hit"] < each["plain"] for each in measured),
         "lookup_ns": median(lookups) if lookups else None,
         "lookup_ns_range": [lookups[0], lookups[-1]] if lookups else None,
         "pass_through_ratio": ratio([each.pass_through for each in tasks]),
@@ -119,13 +120,18 @@ def _totals(tasks: list[TaskTimes], functions: list[dict[str, Any]]) -> dict[str
 
 def _tree(compiler: Compiler) -> dict[str, Any] | None:
     """The most varied guard tree, and why it refuses a call that differs a little."""
-    choices = [(each, entry) for each in _seen(compiler) for entry in each.entries]
+    choices = [
+        (each, entry, entry.sample.f_locals)
+        for each in _seen(compiler)
+        for entry in each.entries
+        if entry.sample
+    ]
     if not choices:
         return None
-    function, entry = max(choices, key=lambda choice: _variety(choice[1]))
+    function, entry, seen = max(choices, key=lambda choice: _variety(choice[1]))
     changed = next(need for need in entry.made.needs if need.root == "local")
-    other: Any = None if entry.seen[changed.name] is not None else 1
-    miss = entry.guards.explain({**entry.seen, changed.name: other})
+    other: Any = None if seen[changed.name] is not None else 1
+    miss = entry.guards.explain({**seen, changed.name: other})
     return {
         "function": function.name,
         "text": str(entry.guards),
@@ -141,16 +147,21 @@ def _variety(entry: Entry) -> int:
 
 def _polymorphic(compiler: Compiler) -> dict[str, Any] | None:
     """The function with the busiest second entry; why the first refuses its call."""
-    choices = [each for each in _seen(compiler) if len(each.entries) > 1]
+    choices = [
+        each
+        for each in _seen(compiler)
+        if len(each.entries) > 1 and each.entries[1].sample
+    ]
     if not choices:
         return None
     function = max(choices, key=lambda each: sorted(each.hits)[-2])
     first, second = function.entries[:2]
+    call = second.sample.f_locals if second.sample else {}
     return {
         "function": function.name,
         "entries": [
             {"guards": [_guard(need) for need in each.made.needs], "hits": count}
             for each, count in zip(function.entries, function.hits, strict=False)
         ],
-        "explanation": str(first.guards.explain(second.seen)),
+        "explanation": str(first.guards.explain(call)),
     }

@@ -1,4 +1,4 @@
-"""The demo's report as text: tables with rich where it is installed, plain otherwise."""
+"""The demo's report as text: tables with rich if it is installed, plain otherwise."""
 
 from __future__ import annotations
 
@@ -31,10 +31,8 @@ def printer() -> Callable[[str, Row, Iterable[Row]], None]:
     def rich_table(title: str, heads: Row, rows: Iterable[Row]) -> None:
         table = Table(box=box.ASCII2, show_edge=False, pad_edge=False, padding=0)
         for place, head in enumerate(heads):
-            justify = "right" if place else "left"
-            table.add_column(
-                head, justify=justify, overflow="fold", header_style="bold"
-            )
+            side = "right" if place else "left"
+            table.add_column(head, justify=side, overflow="fold", header_style="bold")
         for row in rows:
             table.add_row(*row)
         console.print(f"\n{title}", style="bold", markup=False)
@@ -57,8 +55,8 @@ def plain_table(title: str, heads: Row, rows: Iterable[Row]) -> None:
             print(" ".join("-" * width for width in widths))
 
 
-def paragraph(text: str, indent: str = "") -> None:
-    print(textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent))
+def paragraph(text: str) -> None:
+    print(textwrap.fill(" ".join(text.split()), WIDTH))
 
 
 def clipped(text: str, width: int = WIDTH) -> str:
@@ -74,12 +72,13 @@ def show(report: dict[str, Any]) -> None:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     table = printer()
-    build = "release" if report["release_build"] else "debug (times mean little)"
+    build = "release" if report["release_build"] else "debug (its times mean little)"
+    python, jobs = report["python"], len(report["tasks"])
     paragraph(
-        f"guardtree {report['guardtree']} on CPython {report['python']}, {build} build: "
-        f"{len(report['tasks'])} jobs of the standard library on {report['files']} of its "
-        "own files, first as they are, then under a callback that specialises functions "
-        "for the calls it sees. All results were compared and are equal."
+        f"guardtree {report['guardtree']} on CPython {python}, {build} build: {jobs} jobs "
+        f"of the standard library on {report['files']} of its own files, as they are and "
+        "under a callback that specialises functions for the calls it sees. All results "
+        "were compared and are equal."
     )
     show_tasks(report, table)
     show_functions(report, table)
@@ -105,69 +104,66 @@ def show_tasks(report: dict[str, Any], table: Callable[..., None]) -> None:
     heads = ("time against plain Python", "plain ms", "hook only", "specialised")
     table("Jobs", heads, rows)
     paragraph(
-        "CPU time, medians of runs in turn. 'Hook only' is set_eval_frame(False) with nothing cached: "
-        "under any PEP 523 evaluator CPython gives up its cheap Python-to-Python calls, and "
-        "every frame pays for that, compiled or not. 'Specialised' pays it too."
+        """CPU time, medians of runs in turn. 'Hook only' is set_eval_frame(False) with
+        nothing cached: under any PEP 523 evaluator CPython gives up its cheap
+        Python-to-Python calls, and every frame pays for that, compiled or not.
+        'Specialised' pays it too."""
     )
 
 
 def show_functions(report: dict[str, Any], table: Callable[..., None]) -> None:
     functions = report["functions"]
-    rows = []
-    for each in functions[:MOST_ROWS]:
-        times = each["times_ns"]
-        names = ("plain", "hooked", "hit", "lookup")
-        cells = [f"{times[name]:.0f}" if times else "-" for name in names]
-        name = (
-            each["name"].rpartition(".")[2] if len(each["name"]) > 28 else each["name"]
-        )
-        after = sorted(set(each["bytes_after"]))
-        low_high = "-".join(str(size) for size in dict.fromkeys((after[0], after[-1])))
-        rows.append(
-            (
-                clipped(name, 28),
-                str(len(each["entries"])),
-                str(each["hits"]),
-                str(each["misses"]),
-                str(each["dicts_built"]),
-                str(each["called"]),
-                f"{each['bytes_before']} > {low_high}",
-                *cells,
-            )
-        )
     heads = ("function", "entr", "hits", "miss", "dict", "call", "bytecode B")
-    table(
-        "Functions that were specialised",
-        (*heads, "plain", "hook", "hit", "look"),
-        rows,
-    )
+    rows = [function_row(each) for each in functions[:MOST_ROWS]]
+    times = ("plain", "hook", "hit", "look")
+    table("Functions that were specialised", (*heads, *times), rows)
     if len(functions) > MOST_ROWS:
         print(f"... and {len(functions) - MOST_ROWS} more (--json has all)")
     paragraph(
-        "entr: entries; dict: dicts built by look-ups; call: hits that did not fit into "
-        "the frame and ran as a call; bytecode: of the original, of the entries (which keep "
-        "the original as the way out of their checks). Nanoseconds of one call that was "
-        "seen: plain, hook off; hook on, nothing cached; a hit, specialised code; look: "
-        "guards and substitution alone. '-': its arguments cannot be used again."
+        """entr: entries; dict: dicts that look-ups built; call: hits that did not fit
+        into the frame and ran as a call; bytecode: of the original, then of the
+        entries, which keep the original as the way out of their checks. Nanoseconds of one call
+        that was seen, best of several rounds: plain, hook off; hook on, nothing cached;
+        a hit, specialised code; look: guards and substitution alone. '-': arguments that
+        cannot be used again."""
+    )
+
+
+def function_row(function: dict[str, Any]) -> Row:
+    times = function["times_ns"]
+    names = ("plain", "hooked", "hit", "lookup")
+    name = function["name"]
+    if len(name) > 28:
+        name = name.removeprefix(function["module"] + ".")
+    sizes = sorted(function["bytes_after"])
+    after = dict.fromkeys(str(size) for size in (sizes[0], sizes[-1]))
+    return (
+        clipped(name, 28),
+        str(len(function["entries"])),
+        *(str(function[each]) for each in ("hits", "misses", "dicts_built", "called")),
+        f"{function['bytes_before']} > {'-'.join(after)}",
+        *(f"{times[each]:.0f}" if times else "-" for each in names),
     )
 
 
 def show_totals(report: dict[str, Any]) -> None:
     totals = report["totals"]
     left = ", ".join(f"{n} {why}" for why, n in report["left_as_they_are"].items())
-    low, high = totals["lookup_ns_range"] or (0.0, 0.0)
     print("\nTotals")
+    names = ("functions", "entries", "hits", "misses", "errors")
+    counted = ", ".join(f"{totals[name]} {name}" for name in names)
     paragraph(
-        f"{totals['functions']} functions, {totals['entries']} entries, {totals['hits']} "
-        f"hits, {totals['misses']} misses, {totals['errors']} errors, {totals['dicts_built']} "
-        f"dicts built; entries ran {totals['substituted']} times in the caller's frame, "
+        f"{counted}, {totals['dicts_built']} dicts built; entries ran "
+        f"{totals['substituted']} times in the caller's frame, "
         f"{totals['called']} times as a call."
     )
     if totals["measured"]:
+        low, high = totals["lookup_ns_range"]
         paragraph(
             f"A look-up with its hit costs {totals['lookup_ns']:.0f} ns (median of "
             f"{totals['measured']} functions, {low:.0f} to {high:.0f}); "
-            f"{totals['faster_than_plain']} of them are faster than plain Python even so."
+            f"{totals['faster_than_hook']} of them are faster than under the hook "
+            f"alone, {totals['faster_than_plain']} faster than plain Python."
         )
     paragraph(f"Left as they are, code objects: {left}.")
 
@@ -179,10 +175,10 @@ def show_tree(report: dict[str, Any]) -> None:
     print(f"\nGuards of {tree['function']}")
     for line in tree["text"].rstrip().splitlines():
         print(clipped(line))
-    print("with them, the compiler folded")
+    print("With them, the compiler folded")
     for fold in tree["folds"][:8]:
         print(clipped(f"  {fold}"))
-    print(f"the same call, but {tree['changed']}, is a miss:")
+    print(f"The same call, but {tree['changed']}, is a miss:")
     for line in tree["explanation"].splitlines():
         print(clipped(f"  {line}"))
 
@@ -191,9 +187,9 @@ def show_polymorphic(report: dict[str, Any]) -> None:
     both = report["polymorphic"]
     if both is None:
         return
-    print(f"\n{both['function']} is called in several ways, and has an entry for each")
+    print(f"\n{both['function']} is called in several ways, with an entry for each:")
     for each in both["entries"]:
         print(clipped(f"  {each['hits']:>7} hits   " + "; ".join(each["guards"])))
-    print("the first refuses calls of the second:")
+    print("The first refuses calls of the second:")
     for line in both["explanation"].splitlines():
         print(clipped(f"  {line}"))

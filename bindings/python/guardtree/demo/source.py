@@ -36,7 +36,7 @@ class Located:
         node.body = list(body)
         for child, parent in zip(self.path[:0:-1], self.path[-2::-1], strict=True):
             node = _with_child(parent, child, node)
-        module = ast.Module([*self.imports, node], [])
+        module = ast.fix_missing_locations(ast.Module([*self.imports, node], []))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # "is" with a constant, which is meant here
             top = compile(module, code.co_filename, "exec", dont_inherit=True)
@@ -190,7 +190,7 @@ def rebound_from_within(node: ast.AST) -> set[str]:
 
 def is_stable_cell(located: Located, name: str) -> bool:
     """Whether a free variable is bound once in its life: by one argument, or by one
-    assignment outside loops. Any second binding of the name around it will refuse it."""
+    assignment outside loops. Any second binding of the name around it refuses it."""
     owners = [each for each in located.path[:-1] if isinstance(each, ast.FunctionDef)]
     if not owners or name in rebound_from_within(owners[0]):
         return False

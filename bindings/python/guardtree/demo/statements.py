@@ -127,7 +127,8 @@ class Statements(Expressions):
         self.clean, self.because = start["clean"], start["because"]
         self.verified = start["verified"]
         orelse = self.block(node.orelse)
-        self.weight *= 2 if self.live and after["live"] else 1
+        # Early exits are mostly for the rare cases.
+        self.weight *= 2.0 if self.live and after["live"] else 1.6
         self.merge(after)
         return rebuilt(node, test=test, body=body or [ast.Pass()], orelse=orelse)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -35,7 +35,7 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 }
 
 _FINDING = {"startswith": bool, "endswith": bool, "find": int, "rfind": int}
-METHODS = MappingProxyType(
+METHODS: Mapping[type, dict[str, type]] = MappingProxyType(
     {
         str: {**_FINDING, "lower": str, "upper": str, "strip": str, "rstrip": str},
         bytes: {**_FINDING, "lower": bytes, "strip": bytes, "rstrip": bytes},
@@ -148,7 +148,7 @@ def rest_parameter(name: str, value: tuple[Any, ...]) -> Value:
 
 
 def is_atom(node: ast.expr) -> bool:
-    """A name or a constant: if its value is known, not evaluating it changes nothing."""
+    """A name or a constant: if its value is known, it need not be evaluated."""
     return isinstance(node, (ast.Name, ast.Constant))
 
 
@@ -167,7 +167,7 @@ def truth(value: Value) -> Known | None:
 
 
 def computed(operation: ast.AST, left: Any, right: Any) -> Any:
-    """The result of an operator on two scalars; raises where it is not a small scalar."""
+    """What an operator makes of two scalars; raises if that is not a small scalar."""
     if isinstance(operation, ast.Pow) and not (
         type(left) is int and type(right) is int and 0 <= right <= 64 and left < 1 << 16
     ):
@@ -187,7 +187,7 @@ def small(result: Any) -> Any:
 
 
 def is_instance(exact: type, classes: tuple[Any, ...]) -> bool | None:
-    """isinstance() of a value of that exact type, where nothing can change the answer."""
+    """isinstance() for a value of that exact type, if nothing can change the answer."""
     if not all(_is_plain_class(each) or each is exact for each in classes):
         return None
     if exact in classes:

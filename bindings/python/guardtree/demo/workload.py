@@ -1,4 +1,4 @@
-"""The demo's workload: everyday jobs of the standard library, on its own source files."""
+"""The demo's workload: jobs of the standard library, on its own source files."""
 
 from __future__ import annotations
 
@@ -116,6 +116,7 @@ def paths(corpus: Corpus) -> Any:
     """posixpath on the files' names, as str and as bytes"""
     result: list[Any] = [posixpath.commonpath(corpus.paths)]
     for path in corpus.paths:
+        name: Any
         for name in (path, os.fsencode(path)):
             folder, base = posixpath.split(name)
             stem, ending = posixpath.splitext(base)
@@ -137,6 +138,7 @@ def urls(corpus: Corpus) -> Any:
         result.append((quoted, url, parts.geturl(), parse.unquote(parts.path)))
     for note in corpus.docstrings:
         title = note.strip().partition("\n")[0]
+        result.append([parse.quote(word, safe="") for word in title.split()])
         result.append((parse.quote_plus(title), parse.urlencode({"q": title})))
     return result
 
@@ -171,9 +173,10 @@ def encode(corpus: Corpus) -> Any:
 
 def document(corpus: Corpus) -> Any:
     """json in pure Python on the same index"""
-    decoder = json.JSONDecoder()
-    decoder.parse_string = json.decoder.py_scanstring
-    decoder.scan_once = json.scanner.py_make_scanner(decoder)
+    decoder: Any = json.JSONDecoder()
+    # What json falls back on without its C half.
+    decoder.parse_string = vars(json.decoder)["py_scanstring"]
+    decoder.scan_once = vars(json.scanner)["py_make_scanner"](decoder)
     return decoder.decode(corpus.as_json)
 
 
