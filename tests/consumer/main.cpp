@@ -1,13 +1,13 @@
-// A third party: builds one guard, evaluates it on a mapping, with installed headers only.
+// A third party: one guard, evaluated on a mapping, with installed headers only.
 // SPDX-License-Identifier: MIT
-#include <guardtree/guards/evaluate.h>
-#include <guardtree/guards/explain.h>
-
 #include <array>
 #include <cstdio>
 
+#include <guardtree/guards/evaluate.h>
+#include <guardtree/guards/explain.h>
+
 #ifndef PYTHON
-#define PYTHON "python3"
+#    define PYTHON "python3"
 #endif
 
 namespace {
@@ -17,10 +17,10 @@ using guardtree::Owned;
 /// `type(x) is int` for locals given as Python text.
 guardtree::Verdict ask(const guardtree::Program& program, PyCodeObject* code,
                        PyObject* names, const char* text) {
-    const auto locals =
-        Owned<>::steal(PyRun_String(text, Py_eval_input, names, names));
+    const auto locals = Owned<>::steal(PyRun_String(text, Py_eval_input, names, names));
     std::array<guardtree::SlotWord, 1> storage{};
-    guardtree::MappingView view({.code = code}, storage);
+    const guardtree::Scope scope{.code = code};
+    guardtree::MappingView view(scope, storage);
     if (!view.fill(locals.get(), program.names())) return guardtree::Verdict::error;
     std::array<PyObject*, 8> values{};
     Owned<> error;
@@ -30,8 +30,8 @@ guardtree::Verdict ask(const guardtree::Program& program, PyCodeObject* code,
 int run() {
     const auto names = Owned<>::steal(PyDict_New());
     PyDict_SetItemString(names.get(), "__builtins__", PyEval_GetBuiltins());
-    const auto made = Owned<>::steal(PyRun_String("def f(x): pass", Py_file_input,
-                                                  names.get(), names.get()));
+    const auto made = Owned<>::steal(
+        PyRun_String("def f(x): pass", Py_file_input, names.get(), names.get()));
     PyObject* f = PyDict_GetItemString(names.get(), "f");
     auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GetCode(f));
 

@@ -1,5 +1,5 @@
-// Caches of code objects: made once, reset whole, freed with their code; the entry limit.
-// SPDX-License-Identifier: MIT
+// Caches of code objects: made once, reset whole, freed with their code; the entry
+// limit. SPDX-License-Identifier: MIT
 #include "../../framehook/code_cache.h"
 
 #include <gtest/gtest.h>
@@ -47,12 +47,12 @@ TEST_F(CodeCacheTest, entries_are_counted_and_kept_in_order) {
 TEST_F(CodeCacheTest, a_reset_forgets_everything) {
     CodeCache* cache = CodeCache::of(code.get());
     cache->add(entry("1"));
-    cache->counters.hits = 7;
+    cache->counters.misses = 7;
     cache->skipped = cache->limit_reached = true;
     const Owned<> state = Owned<>::share(cache->frame_state());
     cache->reset();
     EXPECT_TRUE(cache->table()->entries().empty());
-    EXPECT_EQ(cache->counters.hits, 0u);
+    EXPECT_EQ(cache->counters.misses, 0u);
     EXPECT_EQ(cache->counters.compiled, 0u);
     EXPECT_FALSE(cache->skipped || cache->limit_reached);
     EXPECT_NE(cache->frame_state(), state.get());

@@ -21,9 +21,10 @@ protected:
 };
 
 TEST_F(Replacement, code_with_the_same_signature_fits) {
-    EXPECT_EQ(problem("def f(a, b=1, *c, d, **e): pass",
-                      "def f(a, b, *c, d=2, **e):\n  local = [a for x in b]\n  return e"),
-              "");
+    EXPECT_EQ(
+        problem("def f(a, b=1, *c, d, **e): pass",
+                "def f(a, b, *c, d=2, **e):\n  local = [a for x in b]\n  return e"),
+        "");
     EXPECT_EQ(problem("def f(a): return a", "def f(a): return lambda: a"), "");
 }
 
@@ -45,17 +46,20 @@ TEST_F(Replacement, argument_names_are_said) {
 
 TEST_F(Replacement, names_that_differ_late_in_a_long_signature_are_noticed) {
     std::string shared;
-    for (int i = 0; i < 30; ++i) shared += "argument_number_" + std::to_string(i) + ", ";
-    EXPECT_NE(problem("def f(" + shared + "a, b): pass", "def f(" + shared + "b, a): pass"),
-              "");
+    for (int i = 0; i < 30; ++i)
+        shared += "argument_number_" + std::to_string(i) + ", ";
+    EXPECT_NE(
+        problem("def f(" + shared + "a, b): pass", "def f(" + shared + "b, a): pass"),
+        "");
 }
 
 TEST_F(Replacement, free_variables_that_differ_late_are_noticed) {
     std::string shared;
-    for (int i = 0; i < 30; ++i) shared += "free_variable_no_" + std::to_string(i) + ", ";
+    for (int i = 0; i < 30; ++i)
+        shared += "free_variable_no_" + std::to_string(i) + ", ";
     const auto closure = [&](const std::string& last) {
-        return "def g(" + shared + "zz1=0, zz2=0):\n  def f(): return (" + shared + last +
-               ")\n  return f\nf = g(*range(30))";
+        return "def g(" + shared + "zz1=0, zz2=0):\n  def f(): return (" + shared +
+               last + ")\n  return f\nf = g(*range(30))";
     };
     EXPECT_NE(problem(closure("zz1"), closure("zz2")), "");
 }
@@ -66,14 +70,16 @@ TEST_F(Replacement, the_kind_of_code_is_said) {
     EXPECT_EQ(problem("async def f(): pass", "async def f(): yield"),
               "the kinds of code differ: expected a coroutine, found an asynchronous "
               "generator");
-    EXPECT_EQ(problem("def f(): pass", "def f(*a, **k): pass"),
-              "the kinds of code differ: expected a function, found a function with *args "
-              "with **kwargs");
+    EXPECT_EQ(
+        problem("def f(): pass", "def f(*a, **k): pass"),
+        "the kinds of code differ: expected a function, found a function with *args "
+        "with **kwargs");
     const Owned<PyCodeObject> function = names.code("def f(): pass");
     const Owned<> body = names.eval("compile('1', '<body>', 'exec')");
-    EXPECT_EQ(replacement_problem(function.get(),
-                                  reinterpret_cast<PyCodeObject*>(body.get())),
-              "the kinds of code differ: expected a function, found a module or class body");
+    EXPECT_EQ(
+        replacement_problem(function.get(),
+                            reinterpret_cast<PyCodeObject*>(body.get())),
+        "the kinds of code differ: expected a function, found a module or class body");
 }
 
 TEST_F(Replacement, free_variables_must_be_the_same_or_none) {

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "../../framehook/stack_floor.h"
 
-#include <gtest/gtest.h>
-#include <pthread.h>
-
 #include <cstddef>
 #include <functional>
+
+#include <gtest/gtest.h>
+#include <pthread.h>
 
 namespace guardtree::tests {
 namespace {

@@ -1,5 +1,5 @@
-// Views over argument vectors: bound as the callee binds them, for every kind of argument.
-// SPDX-License-Identifier: MIT
+// Views over argument vectors: bound as the callee binds them, for every kind of
+// argument. SPDX-License-Identifier: MIT
 #include <Python.h>
 
 #include <gtest/gtest.h>
@@ -14,8 +14,10 @@ namespace {
 
 class ArgumentsViewTest : public Interpreter {
 protected:
-    /// Binds a call of `f` and compares with what `f` itself gets: `f` returns locals().
-    void expect_like_the_call(const std::string& arguments, const std::string& keywords) {
+    /// Binds a call of `f` and compares with what `f` itself gets: `f` returns
+    /// locals().
+    void expect_like_the_call(const std::string& arguments,
+                              const std::string& keywords) {
         SCOPED_TRACE("f(*" + arguments + ", **" + keywords + ")");
         const Owned<> positional = names.eval("tuple(" + arguments + ")");
         const Owned<> named = names.eval(keywords);
@@ -34,11 +36,12 @@ protected:
         auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
         std::vector<SlotWord> storage(static_cast<size_t>(code->co_nlocalsplus));
         ArgumentsView view(function, storage);
-        const bool fits = view.bind(vector.data(), count | PY_VECTORCALL_ARGUMENTS_OFFSET,
-                                    vector.size() > count ? names_tuple.get() : nullptr);
+        const bool fits =
+            view.bind(vector.data(), count | PY_VECTORCALL_ARGUMENTS_OFFSET,
+                      vector.size() > count ? names_tuple.get() : nullptr);
         EXPECT_FALSE(PyErr_Occurred());
-        const auto expected = Owned<>::steal(
-            PyObject_Call(f.get(), positional.get(), named.get()));
+        const auto expected =
+            Owned<>::steal(PyObject_Call(f.get(), positional.get(), named.get()));
         if (!expected) {
             EXPECT_EQ(taken_error_text().rfind("TypeError", 0), 0u);
             EXPECT_FALSE(fits);
@@ -46,7 +49,8 @@ protected:
         }
         ASSERT_TRUE(fits);
         EXPECT_EQ(view.dicts_built(), 0);
-        EXPECT_EQ(PyObject_RichCompareBool(view.f_locals().get(), expected.get(), Py_EQ), 1)
+        EXPECT_EQ(
+            PyObject_RichCompareBool(view.f_locals().get(), expected.get(), Py_EQ), 1)
             << short_repr(view.f_locals().get()) << short_repr(expected.get());
     }
 
@@ -58,17 +62,34 @@ protected:
 };
 
 TEST_F(ArgumentsViewTest, binds_every_call_of_every_signature_as_the_callee_does) {
-    for (const char* signature :
-         {"", "a", "a, b", "a, b=2", "a=1, b=2", "a, /", "a, /, b", "a, b=2, /, c=3",
-          "*, a", "*, a=1", "*, a, b=2", "a, *, b", "*rest", "a, *rest", "a=1, *rest, b=2",
-          "**more", "a, /, **more", "a, **more", "a, *rest, b, **more", "*rest, **more",
-          "a=1, /, b=2, *rest, c=3, d=4, **more"}) {
+    for (const char* signature : {"",
+                                  "a",
+                                  "a, b",
+                                  "a, b=2",
+                                  "a=1, b=2",
+                                  "a, /",
+                                  "a, /, b",
+                                  "a, b=2, /, c=3",
+                                  "*, a",
+                                  "*, a=1",
+                                  "*, a, b=2",
+                                  "a, *, b",
+                                  "*rest",
+                                  "a, *rest",
+                                  "a=1, *rest, b=2",
+                                  "**more",
+                                  "a, /, **more",
+                                  "a, **more",
+                                  "a, *rest, b, **more",
+                                  "*rest, **more",
+                                  "a=1, /, b=2, *rest, c=3, d=4, **more"}) {
         SCOPED_TRACE(signature);
         names.run("def f(" + std::string(signature) + "): return locals()");
         for (const char* arguments : {"()", "(10,)", "(10, 20)", "(10, 20, 30, 40)"}) {
             for (const char* keywords :
-                 {"{}", "{'a': 100}", "{'b': 200}", "{'b': 200, 'a': 100}", "{'c': 300}",
-                  "{'rest': 1}", "{'more': 1}", "{'d': 4, 'c': 5, 'zz': 6}"}) {
+                 {"{}", "{'a': 100}", "{'b': 200}", "{'b': 200, 'a': 100}",
+                  "{'c': 300}", "{'rest': 1}", "{'more': 1}",
+                  "{'d': 4, 'c': 5, 'zz': 6}"}) {
                 expect_like_the_call(arguments, keywords);
             }
         }
@@ -76,8 +97,9 @@ TEST_F(ArgumentsViewTest, binds_every_call_of_every_signature_as_the_callee_does
 }
 
 TEST_F(ArgumentsViewTest, binds_defaults_that_were_changed_on_the_function) {
-    names.run("def f(a, b=2, *, c=3): return locals()\n"
-              "f.__defaults__ = (10, 20)\nf.__kwdefaults__ = None");
+    names.run(
+        "def f(a, b=2, *, c=3): return locals()\n"
+        "f.__defaults__ = (10, 20)\nf.__kwdefaults__ = None");
     expect_like_the_call("()", "{}");
     expect_like_the_call("()", "{'c': 1}");
     names.run("f.__defaults__ = (10, 20, 30, 40)");
@@ -85,8 +107,9 @@ TEST_F(ArgumentsViewTest, binds_defaults_that_were_changed_on_the_function) {
 }
 
 TEST_F(ArgumentsViewTest, free_variables_and_cells_are_those_of_the_function) {
-    names.run("def g(free=7):\n  def f(a):\n    def h(): return a, free\n    return h\n"
-              "  return f\nf = g()");
+    names.run(
+        "def g(free=7):\n  def f(a):\n    def h(): return a, free\n    return h\n"
+        "  return f\nf = g()");
     const Owned<> f = names.eval("f");
     std::array<SlotWord, 4> storage{};
     ArgumentsView view(reinterpret_cast<PyFunctionObject*>(f.get()), storage);

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "../../framelocals/cpython/cpython.h"
 
-#include <dlfcn.h>
-#include <gtest/gtest.h>
-
 #include <cstring>
 #include <string>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
 
 #include "../../framelocals/view.h"
 #include "../support/interpreter.h"
@@ -31,15 +31,16 @@ static_assert((CPython::kind_hidden &
                (CPython::kind_local | CPython::kind_cell | CPython::kind_free)) == 0);
 // A marked reference differs from the pointer in the two low bits at most.
 static_assert(alignof(PyObject) >= 4);
-static_assert(slot_object(SlotWord{1}) == nullptr, "an unbound slot of 3.14 is 1");
 
-/// The table of offsets that CPython publishes, as the version's file takes it; versions
-/// without one have only layout_mismatch().
+/// The table of offsets that CPython publishes, as the version's file takes it;
+/// versions without one have only layout_mismatch().
 template <class Offsets>
 std::type_identity<Offsets> offsets_of(const char* (*)(const Offsets&) noexcept);
 
 template <class V>
-concept PublishesOffsets = requires { offsets_of(&V::layout_mismatch); };
+concept PublishesOffsets = requires {
+    offsets_of(&V::layout_mismatch);
+};
 
 /// What layout_mismatch says of the running table after `tamper` changed a copy of it.
 template <PublishesOffsets V>
@@ -67,14 +68,17 @@ void expect_tampering_noticed() {
         EXPECT_EQ(mismatch_after<V>([](auto& o) { o.version += 1; }), "none");
         EXPECT_EQ(mismatch_after<V>([](auto& o) { o.free_threaded = 1; }),
                   "it is a free-threaded build");
-        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.executable += 8; }),
-                  "the code object lies elsewhere in its frames");
+        EXPECT_EQ(
+            mismatch_after<V>([](auto& o) { o.interpreter_frame.executable += 8; }),
+            "the code object lies elsewhere in its frames");
         EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.previous += 8; }),
                   "the caller's link lies elsewhere in its frames");
-        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.instr_ptr -= 8; }),
-                  "the instruction pointer lies elsewhere in its frames");
-        EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.localsplus += 8; }),
-                  "the fast locals lie elsewhere in its frames");
+        EXPECT_EQ(
+            mismatch_after<V>([](auto& o) { o.interpreter_frame.instr_ptr -= 8; }),
+            "the instruction pointer lies elsewhere in its frames");
+        EXPECT_EQ(
+            mismatch_after<V>([](auto& o) { o.interpreter_frame.localsplus += 8; }),
+            "the fast locals lie elsewhere in its frames");
         EXPECT_EQ(mismatch_after<V>([](auto& o) { o.interpreter_frame.owner += 1; }),
                   "the owner lies elsewhere in its frames");
     } else {
@@ -87,6 +91,14 @@ class CPythonLayout : public Interpreter {};
 TEST_F(CPythonLayout, agrees_with_the_running_interpreter) {
     const char* problem = CPython::layout_mismatch();
     EXPECT_EQ(problem, nullptr) << problem;
+}
+
+TEST_F(CPythonLayout, the_marks_of_a_slot_are_no_part_of_the_pointer) {
+    const auto word = reinterpret_cast<SlotWord>(Py_None);
+    for (SlotWord mark : {0, 1, 2, 3}) {
+        EXPECT_EQ(slot_object(word | mark), Py_None);
+        EXPECT_EQ(slot_object(mark), nullptr);
+    }
 }
 
 TEST_F(CPythonLayout, the_file_is_of_the_running_series) {

@@ -14,8 +14,8 @@ class ExceptionTest : public Interpreter {
 protected:
     void raise(const std::string& text) {
         names.run("def raises(): raise " + text);
-        const auto result = Owned<>::steal(
-            PyObject_CallNoArgs(names.eval("raises").get()));
+        const auto result =
+            Owned<>::steal(PyObject_CallNoArgs(names.eval("raises").get()));
         EXPECT_FALSE(result);
     }
 
@@ -34,7 +34,8 @@ TEST_F(ExceptionTest, a_taken_exception_is_an_instance_with_its_traceback) {
     EXPECT_FALSE(PyErr_Occurred());
     names.set("taken", taken.get());
     EXPECT_TRUE(names.is_true("type(taken) is ValueError and taken.args == ('why',)"));
-    EXPECT_TRUE(names.is_true("taken.__traceback__.tb_frame.f_code.co_name == 'raises'"));
+    EXPECT_TRUE(
+        names.is_true("taken.__traceback__.tb_frame.f_code.co_name == 'raises'"));
     names.run("taken = None");
     PyObject* object = taken.get();
     raise_taken(std::move(taken));
@@ -59,7 +60,8 @@ TEST_F(ExceptionTest, a_pause_hides_an_exception_and_brings_it_back) {
 }
 
 TEST_F(ExceptionTest, only_exceptions_that_are_a_guards_own_stay_with_it) {
-    for (const char* text : {"ValueError", "RecursionError", "StopIteration", "OSError"}) {
+    for (const char* text :
+         {"ValueError", "RecursionError", "StopIteration", "OSError"}) {
         raise(text);
         EXPECT_FALSE(must_propagate()) << text;
         PyErr_Clear();

@@ -43,11 +43,13 @@ TEST_F(FrameViewTest, arguments_are_in_their_slots_and_locals_unbound) {
 }
 
 TEST_F(FrameViewTest, a_cell_argument_is_still_raw_and_a_free_variable_is_its_content) {
-    look("def g(free):\n  def f(x): return (lambda: (x, free))\n  return f\nf = g('free')",
-         "('raw',)", [&](const View& view) {
-             EXPECT_EQ(text_of_str(view.local(0).get()), "raw");
-             EXPECT_EQ(text_of_str(view.free_variable(0).get()), "free");
-         });
+    look(
+        "def g(free):\n  def f(x): return (lambda: (x, free))\n  return f\nf = "
+        "g('free')",
+        "('raw',)", [&](const View& view) {
+            EXPECT_EQ(text_of_str(view.local(0).get()), "raw");
+            EXPECT_EQ(text_of_str(view.free_variable(0).get()), "free");
+        });
 }
 
 TEST_F(FrameViewTest, knows_code_function_globals_and_builtins) {

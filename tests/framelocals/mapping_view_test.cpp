@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include <gtest/gtest.h>
-
 #include <array>
+
+#include <gtest/gtest.h>
 
 #include "../../framelocals/view.h"
 #include "../support/interpreter.h"
@@ -16,18 +16,22 @@ namespace {
 class MappingViewTest : public Interpreter {
 protected:
     void SetUp() override {
-        names.run("def g(p=1, q=2):\n  def f(x, y): z = 3; return p, q, z\n  return f\n"
-                  "f = g()");
+        names.run(
+            "def g(p=1, q=2):\n  def f(x, y): z = 3; return p, q, z\n  return f\n"
+            "f = g()");
         code = names.code("pass");
         closure = names.eval("f.__closure__");
         for (int slot = 0; slot < code.get()->co_nlocalsplus; ++slot) {
-            wanted.push_back({slot, PyTuple_GET_ITEM(code.get()->co_localsplusnames,
-                                                     slot)});
+            wanted.push_back(
+                {slot, PyTuple_GET_ITEM(code.get()->co_localsplusnames, slot)});
         }
     }
 
-    Scope scope() const {
-        return {.code = code.get(), .globals = names.dict(), .closure = closure.get()};
+    /// A view's scope outlives it: this one lives as long as the test.
+    const Scope& scope() {
+        scope_ = {
+            .code = code.get(), .globals = names.dict(), .closure = closure.get()};
+        return scope_;
     }
 
     /// The long that a value is; -1 for null.
@@ -40,6 +44,9 @@ protected:
     Owned<> closure;
     std::vector<SlotName> wanted;
     std::array<SlotWord, 8> storage{};
+
+private:
+    Scope scope_;
 };
 
 TEST_F(MappingViewTest, gives_values_by_slot_and_null_where_a_name_is_missing) {
@@ -52,8 +59,9 @@ TEST_F(MappingViewTest, gives_values_by_slot_and_null_where_a_name_is_missing) {
 }
 
 TEST_F(MappingViewTest, looks_up_only_what_is_wanted) {
-    names.run("class Spy(dict):\n  def __getitem__(self, key):\n    asked.append(key)\n"
-              "    return dict.__getitem__(self, key)\nasked = []\nspy = Spy(x=1, y=2)");
+    names.run(
+        "class Spy(dict):\n  def __getitem__(self, key):\n    asked.append(key)\n"
+        "    return dict.__getitem__(self, key)\nasked = []\nspy = Spy(x=1, y=2)");
     MappingView view(scope(), storage);
     ASSERT_TRUE(view.fill(names.eval("spy").get(), std::span(wanted).first(1)));
     EXPECT_TRUE(names.is_true("asked == ['x']"));

@@ -57,7 +57,9 @@ TEST_F(RefTest, releasing_hands_the_reference_over) {
 
 struct Tracked : Counted {
     explicit Tracked(int& alive) : alive_(alive) { ++alive_; }
+
     ~Tracked() { --alive_; }
+
     int& alive_;
 };
 

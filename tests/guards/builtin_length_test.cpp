@@ -20,12 +20,13 @@ protected:
 };
 
 TEST_F(BuiltinLength, the_first_use_in_a_process_runs_no_user_code) {
-    names.run("import builtins\nran = []\noriginal = builtins.__import__\n"
-              "class Sized:\n  def __len__(self): ran.append('len'); return 1\n"
-              "sized = Sized()\n"
-              "def spy(*arguments, **keywords):\n"
-              "  ran.append('import'); return original(*arguments, **keywords)\n"
-              "builtins.__import__ = spy");
+    names.run(
+        "import builtins\nran = []\noriginal = builtins.__import__\n"
+        "class Sized:\n  def __len__(self): ran.append('len'); return 1\n"
+        "sized = Sized()\n"
+        "def spy(*arguments, **keywords):\n"
+        "  ran.append('import'); return original(*arguments, **keywords)\n"
+        "builtins.__import__ = spy");
     const Py_ssize_t found = builtin_length(names.eval("sized").get());
     names.run("builtins.__import__ = original");
     EXPECT_EQ(found, -1);
@@ -45,8 +46,9 @@ TEST_F(BuiltinLength, is_len_of_every_builtin_container) {
 }
 
 TEST_F(BuiltinLength, is_len_of_subclasses_that_keep_it) {
-    names.run("class L(list): pass\nclass D(dict): pass\nclass S(str): pass\n"
-              "class Below(L):\n  def __getitem__(self, i): return 0");
+    names.run(
+        "class L(list): pass\nclass D(dict): pass\nclass S(str): pass\n"
+        "class Below(L):\n  def __getitem__(self, i): return 0");
     EXPECT_EQ(length("L([1, 2])"), 2);
     EXPECT_EQ(length("D(a=1)"), 1);
     EXPECT_EQ(length("S('abc')"), 3);
@@ -54,9 +56,10 @@ TEST_F(BuiltinLength, is_len_of_subclasses_that_keep_it) {
 }
 
 TEST_F(BuiltinLength, is_nothing_where_user_code_would_run) {
-    names.run("class L(list):\n  def __len__(self): raise KeyboardInterrupt\n"
-              "class D(dict):\n  def __len__(self): return 1\n"
-              "class Late(list): pass\nlate = Late([1])\n");
+    names.run(
+        "class L(list):\n  def __len__(self): raise KeyboardInterrupt\n"
+        "class D(dict):\n  def __len__(self): return 1\n"
+        "class Late(list): pass\nlate = Late([1])\n");
     EXPECT_EQ(length("L([1])"), -1);
     EXPECT_EQ(length("D(a=1)"), -1);
     EXPECT_EQ(length("late"), 1);

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include <gtest/gtest.h>
-
 #include <regex>
+
+#include <gtest/gtest.h>
 
 #include "../support/guards.h"
 #include "../support/interpreter.h"
@@ -22,6 +22,7 @@ struct InfoName {
 
 template <class>
 struct TypesOf;
+
 template <class... Ts>
 struct TypesOf<TypeList<Ts...>> {
     using type = ::testing::Types<Ts...>;
@@ -49,7 +50,8 @@ protected:
         T made;
         const std::span<PyObject* const> items(PySequence_Fast_ITEMS(operands),
                                                static_cast<size_t>(Py_SIZE(operands)));
-        if (!read_operands(items, made, keep, problem)) throw PythonError(problem.message);
+        if (!read_operands(items, made, keep, problem))
+            throw PythonError(problem.message);
         return made;
     }
 
@@ -74,7 +76,8 @@ protected:
     /// The sentence names each operand, as written in a call, and the value.
     void expect_sentence(const std::string& sentence, const T& concrete,
                          const std::string& found) {
-        EXPECT_NE(sentence.find(call_text(Op(concrete))), std::string::npos) << sentence;
+        EXPECT_NE(sentence.find(call_text(Op(concrete))), std::string::npos)
+            << sentence;
         EXPECT_NE(sentence.find(found), std::string::npos) << sentence;
         const bool names_operands = std::apply(
             [&](const auto&... each) {
@@ -98,8 +101,10 @@ class KindConformance : public Conformance<K> {
 protected:
     Verdict check(const K& kind, PyObject* value) {
         const auto answer = kind.check(value);
-        if constexpr (std::same_as<decltype(answer), const Verdict>) return answer;
-        else return answer ? Verdict::pass : Verdict::fail;
+        if constexpr (std::same_as<decltype(answer), const Verdict>)
+            return answer;
+        else
+            return answer ? Verdict::pass : Verdict::fail;
     }
 
     /// A program of one check of this kind on local x.
@@ -121,7 +126,8 @@ TYPED_TEST(KindConformance, answers_its_examples_as_documented_and_as_the_oracle
             const Owned<> value = this->names.eval(source);
             EXPECT_EQ(this->check(kind, value.get()),
                       passes ? Verdict::pass : Verdict::fail);
-            EXPECT_EQ(PyObject_IsTrue(this->ask_oracle(kind, value.get()).get()), passes);
+            EXPECT_EQ(PyObject_IsTrue(this->ask_oracle(kind, value.get()).get()),
+                      passes);
         }
     }
 }
@@ -141,7 +147,8 @@ TYPED_TEST(KindConformance, leaves_references_and_the_error_state_alone) {
     }
 }
 
-TYPED_TEST(KindConformance, answers_alike_in_a_program_on_a_slot_and_on_a_fetched_value) {
+TYPED_TEST(KindConformance,
+           answers_alike_in_a_program_on_a_slot_and_on_a_fetched_value) {
     for (const Example& example : TypeParam::examples) {
         SCOPED_TRACE(this->call(example));
         Guards on_slot(this->names);
@@ -202,8 +209,9 @@ protected:
     /// A function that has what the roots name: local x, or free variable x.
     Owned<PyCodeObject> bound(S& step) {
         for (const char* function :
-             {"def f(x): pass", "def g():\n  x = 3\n  def f(): return x\n  return f\n"
-                                "f = g()"}) {
+             {"def f(x): pass",
+              "def g():\n  x = 3\n  def f(): return x\n  return f\n"
+              "f = g()"}) {
             Owned<PyCodeObject> code = this->names.code(function);
             std::string text;
             if constexpr (BindsToCode<S>) {
@@ -223,8 +231,8 @@ protected:
                               .builtins = Namespace::builtins()};
             std::vector<SlotName> wanted;
             if constexpr (BindsToCode<S>) {
-                wanted.push_back({find_slot(code.get(), step.name.value),
-                                  step.name.value});
+                wanted.push_back(
+                    {find_slot(code.get(), step.name.value), step.name.value});
             }
             const MappingScene scene(scope, value, wanted);
             this->names.set("L", value);

@@ -41,7 +41,8 @@ TEST_F(ConstantTest, equality_is_the_oracles_for_every_pair) {
         "import struct\n"
         "leaves = [None, True, False, 0, 1, 2, 1.0, 0.0, -0.0, float('nan'), 2**70,\n"
         "          struct.unpack('d', struct.pack('Q', 0x7ff8000000000123))[0],\n"
-        "          -float('nan'), 1j, complex(0.0, -0.0), complex(-0.0, 0.0), '', 'a',\n"
+        "          -float('nan'), 1j, complex(0.0, -0.0), complex(-0.0, 0.0), '', "
+        "'a',\n"
         "          '\\xe9', '\\u20ac', b'', b'a', ...]\n"
         "keys = [k for k in leaves if k == k]\n"
         "all_values = leaves + [(a,) for a in leaves] + [[a] for a in leaves]\n"
@@ -80,8 +81,8 @@ TEST_F(ConstantTest, a_snapshot_is_a_copy_all_the_way_down) {
     const Owned<> constant = snapshot("outer");
     names.run("inner.append(2); outer[2][0].add(3)");
     EXPECT_FALSE(same_constant(names.eval("outer").get(), constant.get()));
-    EXPECT_TRUE(same_constant(names.eval("[[1], {'k': [1]}, ({2},)]").get(),
-                              constant.get()));
+    EXPECT_TRUE(
+        same_constant(names.eval("[[1], {'k': [1]}, ({2},)]").get(), constant.get()));
 }
 
 TEST_F(ConstantTest, a_user_object_is_refused_with_the_way_out) {
@@ -99,9 +100,10 @@ TEST_F(ConstantTest, a_subclass_of_a_constant_type_is_refused) {
 }
 
 TEST_F(ConstantTest, what_holds_itself_or_is_too_deep_is_refused) {
-    names.run("itself = []\nitself.append(itself)\n"
-              "def nest(n):\n  made = ()\n  for _ in range(n): made = (made,)\n"
-              "  return made\n");
+    names.run(
+        "itself = []\nitself.append(itself)\n"
+        "def nest(n):\n  made = ()\n  for _ in range(n): made = (made,)\n"
+        "  return made\n");
     EXPECT_EQ(refusal("itself").exception, PyExc_ValueError);
     EXPECT_EQ(refusal("nest(101)").exception, PyExc_ValueError);
     EXPECT_TRUE(snapshot("nest(99)"));
@@ -137,12 +139,13 @@ TEST_F(ConstantTest, comparing_runs_no_user_code) {
 }
 
 TEST_F(ConstantTest, comparing_allocates_nothing) {
-    const char* text = "[1, 2.5, 'abc', b'x', (True, None), {'k': {2, 'b'}, 3: [4]}, 2j]";
+    const char* text =
+        "[1, 2.5, 'abc', b'x', (True, None), {'k': {2, 'b'}, 3: [4]}, 2j]";
     const Owned<> value = names.eval(text);
     const Owned<> constant = snapshot(text);
     bool answer = false;
-    const Allocations made = allocations_of(
-        [&] { answer = same_constant(value.get(), constant.get()); });
+    const Allocations made =
+        allocations_of([&] { answer = same_constant(value.get(), constant.get()); });
     EXPECT_TRUE(answer);
     EXPECT_EQ(made.all(), 0u);
 }

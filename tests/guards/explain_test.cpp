@@ -1,5 +1,5 @@
-// Explanations: the same verdict as evaluate, every failing guard, sentences for people.
-// SPDX-License-Identifier: MIT
+// Explanations: the same verdict as evaluate, every failing guard, sentences for
+// people. SPDX-License-Identifier: MIT
 #include "../../guards/explain.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,9 @@ namespace {
 
 class Explain : public Interpreter {
 protected:
-    std::string said(const std::string& locals) { return guards.explained(locals).text(); }
+    std::string said(const std::string& locals) {
+        return guards.explained(locals).text();
+    }
 
     Namespace names;
     Guards guards{names};
@@ -60,8 +62,9 @@ TEST_F(Explain, an_unbound_variable_is_reported_once) {
 
 TEST_F(Explain, a_missing_global_is_no_such_name) {
     guards.guard({"global('absent')", "is_none()"});
-    EXPECT_EQ(said("{}"), "G['absent']: expected global('absent'), that is "
-                          "`G['absent']`; there is no such name");
+    EXPECT_EQ(said("{}"),
+              "G['absent']: expected global('absent'), that is "
+              "`G['absent']`; there is no such name");
 }
 
 TEST_F(Explain, names_the_value_that_a_borrowing_step_failed_on) {
@@ -82,7 +85,8 @@ TEST_F(Explain, tells_the_exception_of_a_guard) {
     EXPECT_EQ(explanation.verdict, Verdict::error);
     ASSERT_EQ(explanation.failures.size(), 1u);
     EXPECT_EQ(explanation.failures[0].error, "ZeroDivisionError: division by zero");
-    EXPECT_NE(explanation.text().find("it raised ZeroDivisionError"), std::string::npos);
+    EXPECT_NE(explanation.text().find("it raised ZeroDivisionError"),
+              std::string::npos);
 }
 
 TEST_F(Explain, answers_like_evaluate_when_an_error_follows_a_failure) {
@@ -120,8 +124,9 @@ TEST_F(Explain, survives_a_repr_that_raises) {
 }
 
 TEST_F(Explain, survives_an_exception_whose_str_raises) {
-    names.run("class E(Exception):\n  def __str__(self): raise ValueError\n"
-              "def fails(value): raise E");
+    names.run(
+        "class E(Exception):\n  def __str__(self): raise ValueError\n"
+        "def fails(value): raise E");
     guards.guard({"local('x')", "python(fails)"});
     EXPECT_EQ(guards.explained("{'x': 1}").failures[0].error, "E");
     EXPECT_FALSE(PyErr_Occurred());

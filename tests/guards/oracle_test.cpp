@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <random>
+
+#include <gtest/gtest.h>
 
 #include "../support/guards.h"
 #include "../support/interpreter.h"
@@ -22,38 +22,68 @@ template <>
 std::vector<std::string> pool<Index>() {
     return {"0", "1", "-1", "2", "-3"};
 }
+
 template <>
 std::vector<std::string> pool<Size>() {
     return {"0", "1", "2"};
 }
+
 template <>
 std::vector<std::string> pool<Name>() {
     return {"'a'", "'b'", "'real'", "'__class__'", "'missing'"};
 }
+
 template <>
 std::vector<std::string> pool<Key>() {
     return {"'a'", "'b'", "0", "1", "True", "-1", "1.0", "(1, 2)", "None"};
 }
+
 template <>
 std::vector<std::string> pool<Constant>() {
-    return {"None", "True", "1", "1.0", "0.0", "-0.0", "nan", "2**70", "'a'", "b'a'", "()",
-            "(1,)", "(True,)", "[1, 2]", "[1]", "{'a': 1}", "{'a': True}", "{True: 0}",
-            "{1: 'a', 'b': {'a': 2}}", "set()", "{1}", "{True}", "frozenset({(1, 2)})",
-            "{1, 'a'}", "...", "1j", "((1,), (True,))"};
+    return {"None",
+            "True",
+            "1",
+            "1.0",
+            "0.0",
+            "-0.0",
+            "nan",
+            "2**70",
+            "'a'",
+            "b'a'",
+            "()",
+            "(1,)",
+            "(True,)",
+            "[1, 2]",
+            "[1]",
+            "{'a': 1}",
+            "{'a': True}",
+            "{True: 0}",
+            "{1: 'a', 'b': {'a': 2}}",
+            "set()",
+            "{1}",
+            "{True}",
+            "frozenset({(1, 2)})",
+            "{1, 'a'}",
+            "...",
+            "1j",
+            "((1,), (True,))"};
 }
+
 template <>
 std::vector<std::string> pool<Identity>() {
     return {"None", "True", "1", "user", "lying_eq", "int", "Named", "...", "()"};
 }
+
 template <>
 std::vector<std::string> pool<TypeIdentity>() {
-    return {"int", "bool", "float", "str", "tuple", "list", "dict", "type", "type(None)",
-            "Named", "KeepsLen"};
+    return {"int",  "bool", "float",      "str",   "tuple",   "list",
+            "dict", "type", "type(None)", "Named", "KeepsLen"};
 }
+
 template <>
 std::vector<std::string> pool<Callable>() {
-    return {"is_big", "is_list", "is_hashable", "has_no_truth", "raises", "always", "never",
-            "callable"};
+    return {"is_big", "is_list", "is_hashable", "has_no_truth",
+            "raises", "always",  "never",       "callable"};
 }
 
 /// All calls of a kind or step with operands of its pools (each alone may vary).
@@ -115,7 +145,8 @@ protected:
         return Owned<>::steal(PyUnicode_FromString(text.c_str()));
     }
 
-    /// The nodes below `id` as the oracle reads them; nodes without checks are left out.
+    /// The nodes below `id` as the oracle reads them; nodes without checks are left
+    /// out.
     static Owned<> printed(const Tree& tree, NodeId id) {
         auto list = Owned<>::steal(PyList_New(0));
         for (const NodeId child : tree.nodes()[id].children) {
@@ -137,8 +168,8 @@ protected:
 
     std::string oracle(const Guards& guards, PyObject* locals) {
         const Owned<> nodes = printed(guards.tree, 0);
-        const Owned<> arguments = tuple_of(
-            {nodes.get(), locals, names.dict(), Namespace::builtins()});
+        const Owned<> arguments =
+            tuple_of({nodes.get(), locals, names.dict(), Namespace::builtins()});
         const auto answer = Owned<>::steal(
             PyObject_CallObject(names.eval("verdict").get(), arguments.get()));
         if (!answer) throw PythonError(taken_error_text());
@@ -201,15 +232,16 @@ TEST_F(Oracle, agrees_on_every_step_with_every_operand_on_every_value) {
 TEST_F(Oracle, agrees_on_every_pair_of_steps) {
     const std::vector<std::string> steps = all_value_steps();
     const Owned<> values = names.eval(
-        "[user, other, [[1], [2, 3]], {'a': {'a': 2}, 1: [1]}, ((1,), 'ab'), Missing(b=2),"
+        "[user, other, [[1], [2, 3]], {'a': {'a': 2}, 1: [1]}, ((1,), 'ab'), "
+        "Missing(b=2),"
         " KeepsLen([7, [8]]), properties, {1: 'a', 'b': {'a': 2}}]");
     for (const std::string& outer : steps) {
         for (const std::string& inner : steps) {
             Guards guards(names);
             guards.guard({"local('x')", outer, inner, "is_not_none()"});
             for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
-                expect_agreement(
-                    guards, locals({PyList_GET_ITEM(values.get(), i)}).get());
+                expect_agreement(guards,
+                                 locals({PyList_GET_ITEM(values.get(), i)}).get());
                 if (HasFatalFailure()) return;
             }
         }
@@ -219,16 +251,19 @@ TEST_F(Oracle, agrees_on_every_pair_of_steps) {
 /// Random trees of up to 12 ops over two locals, a global, a builtin and f_locals.
 class RandomTree {
 public:
-    RandomTree(Guards& guards, std::mt19937& random) : guards_(guards), random_(random) {
+    RandomTree(Guards& guards, std::mt19937& random)
+        : guards_(guards), random_(random) {
         const std::vector<std::string> roots = {
-            "local('x')", "local('x')", "local('y')",  "local('z')",
+            "local('x')",     "local('x')",       "local('y')",     "local('z')",
             "global('user')", "global('absent')", "builtin('len')", "f_locals()"};
         const int rows = 1 + below(6);
         for (int row = 0; row < rows; ++row) grow(roots);
     }
 
 private:
-    int below(int limit) { return std::uniform_int_distribution(0, limit - 1)(random_); }
+    int below(int limit) {
+        return std::uniform_int_distribution(0, limit - 1)(random_);
+    }
 
     const std::string& any(const std::vector<std::string>& of) {
         return of[static_cast<size_t>(below(static_cast<int>(of.size())))];
@@ -238,17 +273,22 @@ private:
         static const std::vector<std::string> kinds = all_kinds();
         static const std::vector<std::string> steps = all_value_steps();
         NodeId node = 0;
-        // Half of the paths go on from one that is there, so that nodes have several users.
+        // Half of the paths go on from one that is there, so that nodes have several
+        // users.
         const auto present = static_cast<int>(guards_.tree.nodes().size());
-        if (present > 1 && below(2)) node = static_cast<NodeId>(1 + below(present - 1));
-        else node = guards_.node({any(roots)});
+        if (present > 1 && below(2))
+            node = static_cast<NodeId>(1 + below(present - 1));
+        else
+            node = guards_.node({any(roots)});
         for (int depth = below(3); depth > 0; --depth) {
             Diagnostic problem;
             guards_.tree.child(node, guards_.op(any(steps)), node, problem);
         }
         // Checks that tend to pass, so that walks get somewhere.
-        if (below(3)) guards_.check(node, "is_not_none()");
-        else guards_.check(node, any(kinds));
+        if (below(3))
+            guards_.check(node, "is_not_none()");
+        else
+            guards_.check(node, any(kinds));
     }
 
     Guards& guards_;

@@ -1,6 +1,6 @@
-// User code that takes away what a walk is looking at: answers stay true, nothing freed is
-// read (AddressSanitizer with PYTHONMALLOC=malloc sees what a plain run may survive).
-// SPDX-License-Identifier: MIT
+// User code that takes away what a walk is looking at: answers stay true, nothing freed
+// is read (AddressSanitizer with PYTHONMALLOC=malloc sees what a plain run may
+// survive). SPDX-License-Identifier: MIT
 #include <Python.h>
 
 #include <gtest/gtest.h>
@@ -40,7 +40,8 @@ TEST_F(Ownership, an_item_outlives_the_list_that_a_property_clears) {
     guards.guard({"local('x')", "list_item(0)", "type_match(Fresh)"});
     guards.node({"local('x')", "list_item(0)"});
     names.run("x[0].append(y)");
-    guards.guard({"local('x')", "list_item(0)", "list_item(1)", "attr('a')", "equals(1)"});
+    guards.guard(
+        {"local('x')", "list_item(0)", "list_item(1)", "attr('a')", "equals(1)"});
     guards.guard({"local('x')", "list_item(0)", "list_item(0)", "equals(1)"});
     guards.guard({"local('x')", "list_item(0)", "length(2)"});
     EXPECT_EQ(guards.verdict("{'x': x}"), Verdict::pass);
@@ -73,11 +74,13 @@ TEST_F(Ownership, a_tuple_item_outlives_its_tuple) {
 
 TEST_F(Ownership, a_dict_outlives_a_key_that_clears_it_when_compared) {
     for (const char* answer : {"True", "False"}) {
-        names.run("x = [{}]\ndef act():\n  if x: x.pop().clear()\n"
-                  "x[0][EvilKey(act, " +
-                  std::string(answer) + ")] = Fresh([1])");
+        names.run(
+            "x = [{}]\ndef act():\n  if x: x.pop().clear()\n"
+            "x[0][EvilKey(act, " +
+            std::string(answer) + ")] = Fresh([1])");
         Guards each(names);
-        each.guard({"local('x')", "list_item(0)", "dict_item('k')", "type_match(Fresh)"});
+        each.guard(
+            {"local('x')", "list_item(0)", "dict_item('k')", "type_match(Fresh)"});
         each.guard({"local('x')", "list_item(0)", "is_not_none()"});
         EXPECT_NE(each.verdict("{'x': x}"), Verdict::error) << answer;
         EXPECT_TRUE(names.is_true("x == []"));
@@ -101,8 +104,9 @@ TEST_F(Ownership, a_dict_value_outlives_its_dict) {
 }
 
 TEST_F(Ownership, a_global_outlives_its_name) {
-    names.run("g = Fresh([1])\ndef drop(): globals().pop('g', None)\n"
-              "predicate = rob(drop)");
+    names.run(
+        "g = Fresh([1])\ndef drop(): globals().pop('g', None)\n"
+        "predicate = rob(drop)");
     guards.guard({"global('g')", "python(predicate)"});
     guards.guard({"global('g')", "type_match(Fresh)"});
     EXPECT_EQ(guards.verdict("{}"), Verdict::pass);
@@ -110,9 +114,10 @@ TEST_F(Ownership, a_global_outlives_its_name) {
 }
 
 TEST_F(Ownership, a_type_outlives_a_class_that_its_instance_leaves) {
-    names.run("class Old: pass\nclass New: pass\nx = Old(); holder = [Old]; del Old\n"
-              "def leave():\n  x.__class__ = New\n  holder.clear()\n"
-              "predicate = rob(leave)");
+    names.run(
+        "class Old: pass\nclass New: pass\nx = Old(); holder = [Old]; del Old\n"
+        "def leave():\n  x.__class__ = New\n  holder.clear()\n"
+        "predicate = rob(leave)");
     guards.guard({"local('x')", "type()", "python(predicate)"});
     guards.guard({"local('x')", "type()", "attr('__name__')", "equals('Old')"});
     EXPECT_EQ(guards.verdict("{'x': x}"), Verdict::pass);
@@ -140,9 +145,10 @@ TEST_F(Ownership, a_cell_may_be_emptied_during_the_walk) {
 }
 
 TEST_F(Ownership, defaults_may_be_replaced_during_the_walk) {
-    Guards call(names, "def f(x, y=Fresh([1]), *, z=Fresh([2])): pass\n"
-                       "def drop(): f.__defaults__ = None; f.__kwdefaults__ = None\n"
-                       "predicate = rob(drop)");
+    Guards call(names,
+                "def f(x, y=Fresh([1]), *, z=Fresh([2])): pass\n"
+                "def drop(): f.__defaults__ = None; f.__kwdefaults__ = None\n"
+                "predicate = rob(drop)");
     call.guard({"local('x')", "python(predicate)"});
     call.guard({"local('y')", "list_item(0)", "equals(1)"});
     call.guard({"local('z')", "list_item(0)", "equals(2)"});
@@ -158,8 +164,9 @@ TEST_F(Ownership, defaults_may_be_replaced_during_the_walk) {
 }
 
 TEST_F(Ownership, a_frames_locals_outlive_what_a_predicate_does_to_f_locals) {
-    Guards framed(names, "def f(x, y): return x\n"
-                         "def empty(f_locals): f_locals.clear(); return True");
+    Guards framed(names,
+                  "def f(x, y): return x\n"
+                  "def empty(f_locals): f_locals.clear(); return True");
     framed.guard({"f_locals()", "python(empty)"});
     framed.guard({"local('x')", "list_item(0)", "equals(1)"});
     framed.guard({"f_locals()", "length(0)"});
@@ -180,21 +187,21 @@ TEST_F(Ownership, a_walk_may_run_inside_a_walk_of_the_same_program) {
     guards.guard({"local('x')", "attr('b')", "equals(2)"});
     static Guards* inner = nullptr;
     inner = &guards;
-    static PyMethodDef method = {
-        "nested",
-        [](PyObject*, PyObject* locals) -> PyObject* {
-            const Verdict verdict = inner->verdict(locals);
-            return PyBool_FromLong(verdict == Verdict::pass);
-        },
-        METH_O, nullptr};
+    static PyMethodDef method = {"nested",
+                                 [](PyObject*, PyObject* locals) -> PyObject* {
+                                     const Verdict verdict = inner->verdict(locals);
+                                     return PyBool_FromLong(verdict == Verdict::pass);
+                                 },
+                                 METH_O, nullptr};
     names.set("nested", Owned<>::steal(PyCFunction_New(&method, nullptr)).get());
-    names.run("class Nesting:\n"
-              "  b = 2\n"
-              "  @property\n"
-              "  def a(self):\n"
-              "    global depth\n"
-              "    depth += 1\n"
-              "    return 1 if depth == 3 or nested({'x': self}) else 0\n");
+    names.run(
+        "class Nesting:\n"
+        "  b = 2\n"
+        "  @property\n"
+        "  def a(self):\n"
+        "    global depth\n"
+        "    depth += 1\n"
+        "    return 1 if depth == 3 or nested({'x': self}) else 0\n");
     const Program& program = guards.program();
     const Owned<> locals = names.eval("{'x': Nesting()}");
     const MappingScene scene(guards.scope(), locals.get(), program.names());
@@ -205,12 +212,13 @@ TEST_F(Ownership, a_walk_may_run_inside_a_walk_of_the_same_program) {
 }
 
 TEST_F(Ownership, what_a_walk_owned_is_released_on_every_exit) {
-    names.run("import weakref\nclass C: pass\nclass Maker:\n"
-              "  @property\n  def a(self):\n    made = C(); self.w = weakref.ref(made)\n"
-              "    return made\n"
-              "  @property\n  def boom(self): 1/0\n"
-              "  @property\n  def stop(self): raise KeyboardInterrupt\n"
-              "x = Maker()");
+    names.run(
+        "import weakref\nclass C: pass\nclass Maker:\n"
+        "  @property\n  def a(self):\n    made = C(); self.w = weakref.ref(made)\n"
+        "    return made\n"
+        "  @property\n  def boom(self): 1/0\n"
+        "  @property\n  def stop(self): raise KeyboardInterrupt\n"
+        "x = Maker()");
     for (const char* then : {"'__class__'", "'missing'", "'boom'", "'stop'"}) {
         Guards each(names);
         each.guard({"local('x')", "attr('a')", "is_not_none()"});

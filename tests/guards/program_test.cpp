@@ -101,9 +101,10 @@ TEST_F(ProgramTest, a_value_is_owned_when_user_code_runs_before_its_last_reader)
 
 TEST_F(ProgramTest, an_unknown_local_is_refused_with_the_names_there_are) {
     guards.guard({"local('nope')", "is_none()"});
-    EXPECT_EQ(problem_of_compile(),
-              "'f' has no local 'nope'; its locals are 'x', 'y', 'z' (for other names use "
-              "global_, builtin or closure)");
+    EXPECT_EQ(
+        problem_of_compile(),
+        "'f' has no local 'nope'; its locals are 'x', 'y', 'z' (for other names use "
+        "global_, builtin or closure)");
 }
 
 TEST_F(ProgramTest, a_free_variable_is_no_local_and_a_local_is_no_free_variable) {
@@ -135,8 +136,9 @@ TEST_F(ProgramTest, too_many_values_at_once_are_refused) {
     for (int i = 0; i <= 4096; ++i) {
         guards.guard({"local('x')", "item(" + std::to_string(i) + ")", "is_none()"});
     }
-    EXPECT_EQ(problem_of_compile(), "the guards need 4097 values at once, more than 4096; "
-                                    "split the tree");
+    EXPECT_EQ(problem_of_compile(),
+              "the guards need 4097 values at once, more than 4096; "
+              "split the tree");
 }
 
 TEST_F(ProgramTest, names_are_those_that_slots_are_read_for) {
@@ -148,7 +150,8 @@ TEST_F(ProgramTest, names_are_those_that_slots_are_read_for) {
 
 TEST_F(ProgramTest, is_dead_once_an_operand_died) {
     names.run("class C: pass\nc = C()");
-    guards.guard({"local('x')", "id_match(c)"}).guard({"local('y')", "type_match(int)"});
+    guards.guard({"local('x')", "id_match(c)"})
+        .guard({"local('y')", "type_match(int)"});
     EXPECT_FALSE(guards.program().is_dead());
     names.run("del c");
     EXPECT_TRUE(guards.program().is_dead());

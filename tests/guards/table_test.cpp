@@ -21,8 +21,7 @@ protected:
         if (!Program::compile(guards.tree, guards.code(), program, problem)) {
             throw PythonError(problem.message);
         }
-        const auto number = Owned<>::steal(
-            PyLong_FromSize_t(table->entries().size()));
+        const auto number = Owned<>::steal(PyLong_FromSize_t(table->entries().size()));
         table = table->with(
             make_shared_counted<Entry>(std::move(program), number, Owned<>()));
     }
@@ -46,7 +45,9 @@ protected:
     Shared<Table> table = make_shared_counted<Table>();
 };
 
-TEST_F(TableTest, an_empty_table_finds_nothing) { EXPECT_EQ(found("{'x': 1}"), -1); }
+TEST_F(TableTest, an_empty_table_finds_nothing) {
+    EXPECT_EQ(found("{'x': 1}"), -1);
+}
 
 TEST_F(TableTest, the_first_entry_that_passes_in_insertion_order_is_found) {
     add({{"local('x')", "type_match(str)"}});
@@ -104,11 +105,12 @@ TEST_F(TableTest, an_error_is_kept_in_its_entry_and_the_search_goes_on) {
 }
 
 TEST_F(TableTest, a_kept_error_keeps_no_frames_alive) {
-    names.run("import weakref\nclass C: pass\n"
-              "def fails(value):\n  global w\n  local = C(); w = weakref.ref(local)\n"
-              "  1/0\n"
-              "def chained(value):\n  try: fails(value)\n"
-              "  except ZeroDivisionError: raise ValueError");
+    names.run(
+        "import weakref\nclass C: pass\n"
+        "def fails(value):\n  global w\n  local = C(); w = weakref.ref(local)\n"
+        "  1/0\n"
+        "def chained(value):\n  try: fails(value)\n"
+        "  except ZeroDivisionError: raise ValueError");
     add({{"local('x')", "python(fails)"}});
     found("{'x': 0}");
     EXPECT_TRUE(names.is_true("w() is None"));

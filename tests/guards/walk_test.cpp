@@ -16,9 +16,10 @@ namespace {
 class Walk : public Interpreter {
 protected:
     void SetUp() override {
-        names.run("def raise_(error):\n"
-                  "  def predicate(value): raise error\n"
-                  "  return predicate\n");
+        names.run(
+            "def raise_(error):\n"
+            "  def predicate(value): raise error\n"
+            "  return predicate\n");
     }
 
     /// What evaluating allocates; the verdict must be a pass.
@@ -29,9 +30,8 @@ protected:
         auto values = scratch(program.value_count());
         Owned<> error;
         Verdict verdict = evaluate(program, scene.view(), values.data(), error);
-        const Allocations made = allocations_of([&] {
-            verdict = evaluate(program, scene.view(), values.data(), error);
-        });
+        const Allocations made = allocations_of(
+            [&] { verdict = evaluate(program, scene.view(), values.data(), error); });
         EXPECT_EQ(verdict, Verdict::pass);
         EXPECT_EQ(scene.view().dicts_built(), 0);
         return made;
@@ -49,15 +49,17 @@ TEST_F(Walk, type_match_on_slots_allocates_nothing) {
 
 TEST_F(Walk, checks_and_steps_that_run_no_user_code_allocate_nothing) {
     guards.guard({"local('x')", "list_item(0)", "tuple_item(-1)", "equals('ab')"});
-    guards.guard({"local('x')", "list_item(1)", "dict_item('k')", "equals([1, {2: 3.5}])"});
+    guards.guard(
+        {"local('x')", "list_item(1)", "dict_item('k')", "equals([1, {2: 3.5}])"});
     guards.guard({"local('x')", "length(2)"});
     guards.guard({"local('y')", "id_match(len)"});
     guards.guard({"local('y')", "type()", "is_not_none()"});
     guards.guard({"local('z')", "is_true()"});
     guards.guard({"builtin('len')", "id_match(len)"});
-    EXPECT_EQ(allocations("{'x': [(1, 'ab'), {'k': [1, {2: 3.5}]}], 'y': len, 'z': True}")
-                  .all(),
-              0u);
+    EXPECT_EQ(
+        allocations("{'x': [(1, 'ab'), {'k': [1, {2: 3.5}]}], 'y': len, 'z': True}")
+            .all(),
+        0u);
 }
 
 TEST_F(Walk, the_counter_does_count) {
@@ -81,10 +83,10 @@ TEST_F(Walk, a_lookup_in_a_frame_allocates_nothing_and_builds_no_dict) {
     Allocations made;
     const Entry* entry = nullptr;
     const uint64_t dicts_before = dicts_built();
-    call_viewed(names.eval("f").get(), names.eval("(1, 'a')").get(),
-                [&](const View& view) {
-                    made = allocations_of([&] { entry = lookup(*table, view, nullptr); });
-                });
+    call_viewed(
+        names.eval("f").get(), names.eval("(1, 'a')").get(), [&](const View& view) {
+            made = allocations_of([&] { entry = lookup(*table, view, nullptr); });
+        });
     EXPECT_EQ(entry, table->entries()[0].get());
     EXPECT_EQ(made.all(), 0u);
     EXPECT_EQ(dicts_built(), dicts_before);
@@ -126,13 +128,14 @@ TEST_F(Walk, what_is_no_exception_of_the_guards_stays_pending) {
 }
 
 TEST_F(Walk, releasing_owned_values_does_not_disturb_a_pending_exception) {
-    names.run("class Dies:\n"
-              "  def __del__(self):\n"
-              "    try: 1/0\n"
-              "    except ZeroDivisionError: pass\n"
-              "class Maker:\n"
-              "  @property\n"
-              "  def a(self): return Dies()\n");
+    names.run(
+        "class Dies:\n"
+        "  def __del__(self):\n"
+        "    try: 1/0\n"
+        "    except ZeroDivisionError: pass\n"
+        "class Maker:\n"
+        "  @property\n"
+        "  def a(self): return Dies()\n");
     guards.guard({"local('x')", "attr('a')", "is_not_none()"});
     guards.guard({"local('x')", "python(raise_(KeyboardInterrupt('now')))"});
     guards.guard({"local('y')", "python(raise_(KeyboardInterrupt('now')))"});
@@ -141,7 +144,8 @@ TEST_F(Walk, releasing_owned_values_does_not_disturb_a_pending_exception) {
 }
 
 TEST_F(Walk, f_locals_is_built_once_and_counted) {
-    Guards framed(names, "def f(x): return x\ndef has_x(f_locals): return f_locals['x']");
+    Guards framed(names,
+                  "def f(x): return x\ndef has_x(f_locals): return f_locals['x']");
     framed.guard({"f_locals()", "python(has_x)"}).guard({"f_locals()", "length(1)"});
     const Program& program = framed.program();
     int built = -1;

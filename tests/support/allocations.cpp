@@ -1,12 +1,12 @@
 // The counting allocators: replaced operator new, wrappers around CPython's domains.
 // SPDX-License-Identifier: MIT
+#include "allocations.h"
+
 #include <Python.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
-
-#include "allocations.h"
 
 namespace guardtree::tests {
 namespace {
@@ -77,16 +77,26 @@ void* operator new(size_t size) {
     throw std::bad_alloc();
 }
 
-void* operator new[](size_t size) { return operator new(size); }
+void* operator new[](size_t size) {
+    return operator new(size);
+}
 
 void* operator new[](size_t size, const std::nothrow_t&) noexcept {
     return operator new(size, std::nothrow);
 }
 
-void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block) noexcept {
+    std::free(block);
+}
 
-void operator delete(void* block, size_t) noexcept { std::free(block); }
+void operator delete(void* block, size_t) noexcept {
+    std::free(block);
+}
 
-void operator delete[](void* block) noexcept { std::free(block); }
+void operator delete[](void* block) noexcept {
+    std::free(block);
+}
 
-void operator delete[](void* block, size_t) noexcept { std::free(block); }
+void operator delete[](void* block, size_t) noexcept {
+    std::free(block);
+}

@@ -16,8 +16,8 @@ struct Allocations {
 void start_counting() noexcept;
 Allocations stop_counting() noexcept;
 
-/// What `body` allocates on this thread's time. Objects that CPython takes from its free
-/// lists are no allocations, here as in CPython's own statistics.
+/// What `body` allocates on this thread's time. Objects that CPython takes from its
+/// free lists are no allocations, here as in CPython's own statistics.
 template <class Body>
 Allocations allocations_of(Body&& body) {
     start_counting();

@@ -1,8 +1,8 @@
 // The hook behind call_viewed.
 // SPDX-License-Identifier: MIT
-#include "../../framelocals/frame_view.h"
-
 #include "frames.h"
+
+#include "../../framelocals/frame_view.h"
 
 #include "python.h"
 

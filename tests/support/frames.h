@@ -9,8 +9,9 @@
 
 namespace guardtree::tests {
 
-/// Calls `function` and shows the view of its frame before the first instruction. Frames
-/// that the call enters further are not shown. Throws PythonError when the call raises.
+/// Calls `function` and shows the view of its frame before the first instruction.
+/// Frames that the call enters further are not shown. Throws PythonError when the call
+/// raises.
 Owned<> call_viewed(PyObject* function, PyObject* arguments,
                     const std::function<void(const View&)>& look);
 

@@ -34,7 +34,9 @@ bool read_op(std::string_view name, PyObject* operands, Op& to, References& keep
 
 MappingScene::MappingScene(const Scope& scope, PyObject* mapping,
                            std::span<const SlotName> names)
-    : storage_(static_cast<size_t>(scope.code->co_nlocalsplus)), view_(scope, storage_) {
+    : scope_(scope),
+      storage_(static_cast<size_t>(scope.code->co_nlocalsplus)),
+      view_(scope_, storage_) {
     if (!view_.fill(mapping, names)) throw PythonError(taken_error_text());
 }
 
@@ -47,7 +49,8 @@ Op Guards::op(const std::string& call) {
     const Owned<> operands = names_->eval(inner.empty() ? "()" : "(" + inner + ",)");
     Op made;
     Diagnostic problem;
-    if (!read_op(call.substr(0, open), operands.get(), made, tree.references(), problem)) {
+    if (!read_op(call.substr(0, open), operands.get(), made, tree.references(),
+                 problem)) {
         throw PythonError(problem.message);
     }
     return made;
@@ -120,7 +123,8 @@ Explanation Guards::explained(const std::string& locals) {
 }
 
 std::vector<PyObject*> scratch(size_t count) {
-    return std::vector<PyObject*>(count, reinterpret_cast<PyObject*>(uintptr_t{0xBAD0}));
+    return std::vector<PyObject*>(count,
+                                  reinterpret_cast<PyObject*>(uintptr_t{0xBAD0}));
 }
 
 std::string text(Verdict verdict) {
@@ -130,4 +134,6 @@ std::string text(Verdict verdict) {
 
 }  // namespace guardtree::tests
 
-void guardtree::PrintTo(Verdict verdict, std::ostream* to) { *to << tests::text(verdict); }
+void guardtree::PrintTo(Verdict verdict, std::ostream* to) {
+    *to << tests::text(verdict);
+}

@@ -1,4 +1,4 @@
-// Guard trees in C++ tests, written as the calls that make them, and evaluated on mappings.
+// Guard trees in C++ tests: written as calls, evaluated on mappings.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -11,6 +11,7 @@
 
 #include "../../guards/explain.h"
 #include "../../guards/table.h"
+
 #include "python.h"
 
 namespace guardtree::tests {
@@ -22,11 +23,13 @@ bool read_op(std::string_view name, PyObject* operands, Op& to, References& keep
 /// Storage and view of a mapping, as a lookup over one makes them.
 class MappingScene {
 public:
-    MappingScene(const Scope& scope, PyObject* mapping, std::span<const SlotName> names);
+    MappingScene(const Scope& scope, PyObject* mapping,
+                 std::span<const SlotName> names);
 
     const View& view() const noexcept { return view_; }
 
 private:
+    const Scope scope_;
     std::vector<SlotWord> storage_;
     MappingView view_;
 };
@@ -51,7 +54,8 @@ public:
 
     void check(NodeId node, const std::string& call);
 
-    /// Evaluates on locals given as a Python expression: "{'x': 3}". `error` is set anew.
+    /// Evaluates on locals given as a Python expression: "{'x': 3}". `error` is set
+    /// anew.
     Verdict verdict(const std::string& locals);
     Verdict verdict(PyObject* locals);
 

@@ -11,8 +11,8 @@ void Interpreter::start() {
     PyConfig config;
     PyConfig_InitPythonConfig(&config);
     // An embedded CPython looks for its stdlib beside the program's name.
-    PyStatus status = PyConfig_SetBytesString(&config, &config.program_name,
-                                              GUARDTREE_TEST_PYTHON);
+    PyStatus status =
+        PyConfig_SetBytesString(&config, &config.program_name, GUARDTREE_TEST_PYTHON);
     if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status)) Py_ExitStatusException(status);

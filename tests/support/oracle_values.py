@@ -1,4 +1,4 @@
-"""Values that the oracle's trees are evaluated on; every hook of the language misbehaves."""
+"""Values that the oracle's trees are evaluated on; every hook misbehaves."""
 
 from collections import OrderedDict, defaultdict, deque
 

@@ -37,7 +37,8 @@ Owned<> Namespace::eval(const std::string& expression) const {
 }
 
 void Namespace::run(const std::string& statements) const {
-    checked(PyRun_String(statements.c_str(), Py_file_input, dict(), dict()), statements);
+    checked(PyRun_String(statements.c_str(), Py_file_input, dict(), dict()),
+            statements);
 }
 
 void Namespace::run_file(const std::string& name) const {

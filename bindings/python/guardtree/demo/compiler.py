@@ -52,8 +52,10 @@ class Function:
     """A function that calls were seen of."""
 
     name: str
-    function: FunctionType
+    module: str
     code: CodeType
+    function: FunctionType | None  # None for closures, which keep other objects alive
+    defaults: dict[str, Any]
     entries: list[Entry] = field(default_factory=list)
     catch_all: bool = False
     spared: int = 0  # calls that entries were not made for
@@ -69,6 +71,14 @@ def build_guards(scope: Any, needs: tuple[Need, ...]) -> GuardManager:
         root = getattr(guards, "global_" if need.root == "global" else need.root)
         getattr(root(need.name), need.kind)(*need.operand)
     return guards
+
+
+def seen_in(frame: Frame) -> Function:
+    code, module = frame.f_code, str(frame.f_globals.get("__name__"))
+    function = cast(FunctionType, frame.function)
+    kept = None if code.co_freevars else function
+    name = f"{module}.{code.co_qualname}"
+    return Function(name, module, code, kept, defaults_of(function))
 
 
 class Compiler:
@@ -92,11 +102,9 @@ class Compiler:
         if reason:
             self.left[reason] += 1
             return None
-        name = f"{frame.f_globals['__name__']}.{code.co_qualname}"
         function = self.functions.get(code)
         if function is None:
-            function = Function(name, cast(FunctionType, frame.function), code)
-            self.functions[code] = function
+            function = self.functions[code] = seen_in(frame)
         f_locals = frame.f_locals
         function.dicts += 1
         shapes = state["shapes"]
@@ -144,14 +152,12 @@ class Compiler:
     ) -> frozenset[str]:
         """Arguments whose value may be built in: flags, defaults, and what was the same
         in two calls."""
-        defaults = defaults_of(function.function)
-        missing = object()
         few = len(function.entries) < ENOUGH_VALUES
         chosen = set()
         for name, value in now.items():
             is_flag = value is None or type(value) is bool
             same = few and is_code(value) and same_scalar(value, before.get(name))
-            if is_flag or same or same_scalar(value, defaults.get(name, missing)):
+            if is_flag or same or same_scalar(value, function.defaults.get(name, ...)):
                 chosen.add(name)
         return frozenset(chosen)
 
@@ -220,7 +226,8 @@ def defaults_of(function: FunctionType) -> dict[str, Any]:
     given = function.__defaults__ or ()
     first = code.co_argcount - len(given)
     names = code.co_varnames[first : code.co_argcount]
-    return dict(zip(names, given, strict=True)) | (function.__kwdefaults__ or {})
+    defaults = dict(zip(names, given, strict=True)) | (function.__kwdefaults__ or {})
+    return {name: each for name, each in defaults.items() if type(each) in SCALARS}
 
 
 def sample_of(code: CodeType, f_locals: Mapping[str, Any]) -> Call | None:

@@ -169,24 +169,25 @@ def loop_of(call: Call) -> Callable[..., int]:
 def time_function(function: Function, rounds: int) -> FunctionTimes | None:
     """The first entry that can be called again; None where there is none."""
     found = [each for each in function.entries if each.sample is not None]
-    if not found or found[0].sample is None:
+    target = function.function
+    if target is None or not found or found[0].sample is None:
         return None
     entry, call = found[0], found[0].sample
-    bare = copy_of(function.function)
-    guarded = guarded_copy(function.function, entry, call)
+    bare = copy_of(target)
+    guarded = guarded_copy(target, entry, call)
     ways: list[tuple[Callable[..., Any], Any]] = [
-        (function.function, None),
+        (target, None),
         (bare, False),
-        (function.function, False),
+        (target, False),
         (guarded, False),
     ]
     loop = loop_of(call)
-    times = max(20, ROUND * 20 // max(200, loop(function.function, 20, None)))
+    times = max(20, ROUND * 20 // max(200, loop(target, 20, None)))
     best = [float("inf")] * len(ways)
     with no_collection():
         for _ in range(rounds):
-            for place, (target, callback) in enumerate(ways):
-                once = loop(target, times, callback) / times
+            for place, (each, callback) in enumerate(ways):
+                once = loop(each, times, callback) / times
                 best[place] = min(best[place], once)
     plain, hooked, hit, same = best
     return FunctionTimes(plain, hooked, hit, same - hooked)

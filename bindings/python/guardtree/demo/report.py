@@ -66,7 +66,7 @@ def _function(function: Function, times: FunctionTimes | None) -> dict[str, Any]
     ]
     return {
         "name": function.name,
-        "module": function.function.__globals__["__name__"],
+        "module": function.module,
         "entries": entries,
         "runs_as_it_is": hits[-1] if function.catch_all else 0,
         "lookups": stats["lookups"],

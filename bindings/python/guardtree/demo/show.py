@@ -73,12 +73,12 @@ def show(report: dict[str, Any]) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     table = printer()
     build = "release" if report["release_build"] else "debug (its times mean little)"
-    python, jobs = report["python"], len(report["tasks"])
+    version, jobs = report["guardtree"], len(report["tasks"])
     paragraph(
-        f"guardtree {report['guardtree']} on CPython {python}, {build} build: {jobs} jobs "
-        f"of the standard library on {report['files']} of its own files, as they are and "
-        "under a callback that specialises functions for the calls it sees. All results "
-        "were compared and are equal."
+        f"guardtree {version} on CPython {report['python']}, {build} build: {jobs} jobs "
+        f"of the standard library on {report['files']} of its own files, as they are "
+        "and under a callback that specialises functions for the calls it sees. All "
+        "results were compared and are equal."
     )
     show_tasks(report, table)
     show_functions(report, table)
@@ -122,10 +122,10 @@ def show_functions(report: dict[str, Any], table: Callable[..., None]) -> None:
     paragraph(
         """entr: entries; dict: dicts that look-ups built; call: hits that did not fit
         into the frame and ran as a call; bytecode: of the original, then of the
-        entries, which keep the original as the way out of their checks. Nanoseconds of one call
-        that was seen, best of several rounds: plain, hook off; hook on, nothing cached;
-        a hit, specialised code; look: guards and substitution alone. '-': arguments that
-        cannot be used again."""
+        entries, which keep the original as the way out of their checks. Nanoseconds
+        of one call that was seen, best of several rounds: plain, hook off; hook on,
+        nothing cached; a hit, specialised code; look: guards and substitution alone.
+        '-': arguments that cannot be used again."""
     )
 
 
