@@ -1,5 +1,5 @@
-// Caches of code objects: made once, reset whole, freed with their code; the entry
-// limit. SPDX-License-Identifier: MIT
+// Caches of code objects: made once, reset whole, freed with code; the entry limit.
+// SPDX-License-Identifier: MIT
 #include "../../framehook/code_cache.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Views over argument vectors: bound as the callee binds them, for every kind of
-// argument. SPDX-License-Identifier: MIT
+// Views over argument vectors: bound as the callee itself binds them.
+// SPDX-License-Identifier: MIT
 #include <Python.h>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Explanations: the same verdict as evaluate, every failing guard, sentences for
-// people. SPDX-License-Identifier: MIT
+// Explanations: the verdict of evaluate, every failing guard, sentences for people.
+// SPDX-License-Identifier: MIT
 #include "../../guards/explain.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Operands: what each accepts, what it says when it refuses, how it prints and
-// compares. SPDX-License-Identifier: MIT
+// Operands: what each accepts, says when it refuses, prints, and equals.
+// SPDX-License-Identifier: MIT
 #include "../../guards/operand.h"
 
 #include <gtest/gtest.h>

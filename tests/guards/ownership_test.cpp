@@ -1,6 +1,6 @@
-// User code that takes away what a walk is looking at: answers stay true, nothing freed
-// is read (AddressSanitizer with PYTHONMALLOC=malloc sees what a plain run may
-// survive). SPDX-License-Identifier: MIT
+// User code that takes away what a walk is looking at. AddressSanitizer with
+// PYTHONMALLOC=malloc sees what a plain run may survive.
+// SPDX-License-Identifier: MIT
 #include <Python.h>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,7 @@
 // The hook behind call_viewed.
 // SPDX-License-Identifier: MIT
+#include "../../framelocals/cpython/cpython.h"
+
 #include "frames.h"
 
 #include "../../framelocals/frame_view.h"

@@ -75,8 +75,8 @@ def show(report: dict[str, Any]) -> None:
     build = "release" if report["release_build"] else "debug (its times mean little)"
     version, jobs = report["guardtree"], len(report["tasks"])
     paragraph(
-        f"guardtree {version} on CPython {report['python']}, {build} build: {jobs} jobs "
-        f"of the standard library on {report['files']} of its own files, as they are "
+        f"guardtree {version} on CPython {report['python']}, {build} build: {jobs} "
+        f"jobs of the standard library on {report['files']} of its own files, as they are "
         "and under a callback that specialises functions for the calls it sees. All "
         "results were compared and are equal."
     )

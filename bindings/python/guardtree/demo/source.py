@@ -6,6 +6,7 @@ import ast
 import copy
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -37,10 +38,21 @@ class Located:
         for child, parent in zip(self.path[:0:-1], self.path[-2::-1], strict=True):
             node = _with_child(parent, child, node)
         module = ast.fix_missing_locations(ast.Module([*self.imports, node], []))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "is" with a constant, which is meant here
+        with no_warnings():  # of "is" with a constant, which is meant here
             top = compile(module, code.co_filename, "exec", dont_inherit=True)
         return only([each for each in nested_code(top) if is_same_place(each, code)])
+
+
+@contextmanager
+def no_warnings() -> Iterator[None]:
+    """Not catch_warnings(): that makes Python forget which warnings it has shown."""
+    ignore = ("ignore", None, Warning, None, 0)
+    filters: Any = warnings.filters
+    filters.insert(0, ignore)
+    try:
+        yield
+    finally:
+        filters.remove(ignore)
 
 
 def only(found: list[Any]) -> Any:
@@ -114,8 +126,7 @@ def _located(code: CodeType, file: str) -> Located | None:
 @lru_cache(maxsize=64)
 def _parsed(file: str) -> ast.Module | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with no_warnings():
             return ast.parse(Path(file).read_bytes(), file)
     except (OSError, SyntaxError, ValueError):
         return None
