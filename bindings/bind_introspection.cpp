@@ -1,5 +1,6 @@
 // What the module says of itself: kinds, steps, features. Stubs and docs are derived of
-// it. SPDX-License-Identifier: MIT
+// it.
+// SPDX-License-Identifier: MIT
 #include "../framelocals/cpython/cpython.h"
 
 #include <pybind11/pybind11.h>

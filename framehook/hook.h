@@ -1,5 +1,6 @@
 // The PEP 523 evaluator: looks a frame's code up and runs the entry's code in the
-// frame. SPDX-License-Identifier: MIT
+// frame.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 

@@ -28,6 +28,19 @@ int argument_slots(PyCodeObject* code) noexcept {
            ((code->co_flags & CO_VARKEYWORDS) != 0);
 }
 
+/// Names compared one by one: a repr is cut.
+bool same_names(PyCodeObject* a, int from_a, PyCodeObject* b, int from_b,
+                int count) noexcept {
+    for (int i = 0; i < count; ++i) {
+        if (PyUnicode_Compare(PyTuple_GET_ITEM(a->co_localsplusnames, from_a + i),
+                              PyTuple_GET_ITEM(b->co_localsplusnames, from_b + i)) !=
+            0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 std::string names_text(PyCodeObject* code, int from, int to) {
     auto names = Owned<>::steal(PyTuple_GetSlice(code->co_localsplusnames, from, to));
     return short_repr(names.get());
@@ -163,16 +176,19 @@ std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacemen
         return differs("the arguments", counts_text(original),
                        counts_text(replacement));
     }
-    const std::string names = names_text(original, 0, argument_slots(original));
-    const std::string new_names =
-        names_text(replacement, 0, argument_slots(replacement));
-    if (names != new_names) return differs("the argument names", names, new_names);
-    const std::string frees =
-        names_text(original, first_free_slot(original), original->co_nlocalsplus);
-    const std::string new_frees = names_text(replacement, first_free_slot(replacement),
-                                             replacement->co_nlocalsplus);
-    if (replacement->co_nfreevars && frees != new_frees) {
-        return differs("the free variables", frees, new_frees);
+    const int arguments = argument_slots(original);
+    if (!same_names(original, 0, replacement, 0, arguments)) {
+        return differs("the argument names", names_text(original, 0, arguments),
+                       names_text(replacement, 0, arguments));
+    }
+    const int free = first_free_slot(original);
+    const int new_free = first_free_slot(replacement);
+    const int count = replacement->co_nfreevars;
+    if (count && (count != original->co_nfreevars ||
+                  !same_names(original, free, replacement, new_free, count))) {
+        return differs("the free variables",
+                       names_text(original, free, original->co_nlocalsplus),
+                       names_text(replacement, new_free, replacement->co_nlocalsplus));
     }
     return {};
 }

@@ -105,7 +105,8 @@ bool ArgumentsView::bind_keywords(PyObject* const* values, PyObject* names) noex
 }
 
 bool ArgumentsView::bind_defaults() noexcept {
-    PyObject* defaults = function_->func_defaults;
+    defaults_ = Owned<>::share(function_->func_defaults);
+    PyObject* defaults = defaults_.get();
     const auto have = defaults ? static_cast<int>(PyTuple_GET_SIZE(defaults)) : 0;
     const int positional = code_->co_argcount;
     for (int i = 0; i < named_arguments(code_); ++i) {
@@ -117,7 +118,8 @@ bool ArgumentsView::bind_defaults() noexcept {
             if (index >= 0) value = PyTuple_GET_ITEM(defaults, index);
         } else if (PyObject* named = function_->func_kwdefaults) {
             PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, i);
-            value = PyDict_GetItemWithError(named, name);
+            named_.push_back(Owned<>::share(PyDict_GetItemWithError(named, name)));
+            value = named_.back().get();
         }
         if (!value) return false;
         place = word(value);

@@ -1,5 +1,6 @@
 // FrameView: a view of an interpreter frame. Needs CPython's private headers, so it is
-// for our own sources; include cpython/cpython.h first. SPDX-License-Identifier: MIT
+// for our own sources; include cpython/cpython.h first.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include "cpython/cpython.h"
 

@@ -1,6 +1,7 @@
 // View: what guards are evaluated against. Raw local slots of a frame, of a mapping or
 // of a call's arguments, behind one interface that never builds a dict unless it is
-// asked to. SPDX-License-Identifier: MIT
+// asked to.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 
@@ -114,6 +115,7 @@ public:
     /// Storage that the caller provides: co_nlocalsplus words.
     /// `scope` outlives the view.
     explicit MappingView(const Scope& scope, std::span<SlotWord> storage) noexcept;
+    MappingView(const Scope&& scope, std::span<SlotWord> storage) = delete;
     ~MappingView();
 
     /// False with an exception set when the mapping raised something else than
@@ -133,8 +135,8 @@ public:
 
     /// Binds `arguments` (count and PY_VECTORCALL_ARGUMENTS_OFFSET as in PEP 590).
     /// False when the call does not fit the signature: the callee itself would raise
-    /// TypeError. Allocates only for a function with `*args` or `**kwargs`; then false
-    /// may also mean that an exception is set.
+    /// TypeError. Allocates only for a function with `*args`, `**kwargs` or keyword-only
+    /// defaults; then false may also mean that an exception is set.
     bool bind(PyObject* const* arguments, size_t count, PyObject* keywords) noexcept;
 
 private:
@@ -146,6 +148,8 @@ private:
     Scope callee_;
     Owned<> rest_;
     Owned<> keywords_;
+    Owned<> defaults_;  ///< the tuple: user code may give the function another
+    std::vector<Owned<>> named_;  ///< keyword-only defaults that were used
 };
 
 /// Slot number of `name` in `code`, or -1.

@@ -14,18 +14,7 @@ lenfunc length_slot(PyTypeObject* type) noexcept {
     return type->tp_as_mapping ? type->tp_as_mapping->mp_length : nullptr;
 }
 
-/// collections.deque is a static type of an extension module; its slot is read once.
-lenfunc deque_slot() noexcept {
-    static const lenfunc slot = []() -> lenfunc {
-        const auto module = Owned<>::steal(PyImport_ImportModule("_collections"));
-        const auto type = Owned<>::steal(
-            module ? PyObject_GetAttrString(module.get(), "deque") : nullptr);
-        PyErr_Clear();
-        if (!type || !PyType_Check(type.get())) return nullptr;
-        return length_slot(reinterpret_cast<PyTypeObject*>(type.get()));
-    }();
-    return slot;
-}
+lenfunc deque_slot = nullptr;
 
 bool is_builtin(lenfunc slot) noexcept {
     PyTypeObject* const types[] = {&PyDict_Type,    &PySet_Type,   &PyFrozenSet_Type,
@@ -34,10 +23,21 @@ bool is_builtin(lenfunc slot) noexcept {
     for (PyTypeObject* type : types) {
         if (slot == length_slot(type)) return true;
     }
-    return slot == deque_slot();
+    return slot == deque_slot;
 }
 
 }  // namespace
+
+void set_up_builtin_length() noexcept {
+    if (deque_slot) return;
+    const auto module = Owned<>::steal(PyImport_ImportModule("_collections"));
+    const auto type = Owned<>::steal(
+        module ? PyObject_GetAttrString(module.get(), "deque") : nullptr);
+    PyErr_Clear();
+    if (type && PyType_Check(type.get())) {
+        deque_slot = length_slot(reinterpret_cast<PyTypeObject*>(type.get()));
+    }
+}
 
 Py_ssize_t builtin_length(PyObject* value) noexcept {
     if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return Py_SIZE(value);

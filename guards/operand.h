@@ -1,5 +1,6 @@
 // What kinds and steps are parameterised with, and how each operand is read from
-// Python. SPDX-License-Identifier: MIT
+// Python.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "builtin_length.h"
+
 namespace guardtree {
 namespace {
 
@@ -180,7 +182,7 @@ private:
                 ++next_owned;
             } else {
                 const auto free = std::ranges::find_if(
-                    free_at, [i](size_t last) { return last <= i; });
+                    free_at, [i](size_t last) { return last < i; });
                 place = owned_count + static_cast<size_t>(free - free_at.begin());
                 if (free == free_at.end()) {
                     free_at.push_back(last_read[i]);
@@ -219,6 +221,7 @@ private:
 
 bool Program::compile(const Tree& tree, PyCodeObject* code, Program& to,
                       Diagnostic& problem) {
+    set_up_builtin_length();
     Program made;
     made.tree_ = tree;
     if (!Compiler(code, made, problem).run()) return false;

@@ -33,10 +33,24 @@ bool Table::has_dead() const noexcept {
         entries_, [](const Shared<Entry>& entry) { return entry->program.is_dead(); });
 }
 
+namespace {
+
+/// A traceback would keep the frames it went through, and all their locals, alive; so
+/// would those of the exceptions that led to this one.
+void drop_tracebacks(PyObject* exception, int depth) noexcept {
+    if (!exception || !PyExceptionInstance_Check(exception) || depth > 64) return;
+    PyException_SetTraceback(exception, Py_None);
+    const auto context = Owned<>::steal(PyException_GetContext(exception));
+    const auto cause = Owned<>::steal(PyException_GetCause(exception));
+    drop_tracebacks(context.get(), depth + 1);
+    if (cause.get() != context.get()) drop_tracebacks(cause.get(), depth + 1);
+}
+
+}  // namespace
+
 void keep_error(const Entry& entry, Owned<> error) noexcept {
     ++entry.errors;
-    // A traceback would keep the frames it went through, and all their locals, alive.
-    PyException_SetTraceback(error.get(), Py_None);
+    drop_tracebacks(error.get(), 0);
     entry.last_error = std::move(error);
 }
 

@@ -13,18 +13,21 @@ bool is_root_step(const Op& step) noexcept {
     });
 }
 
-void append_text(const Tree& tree, NodeId id, int depth, std::string& text) {
-    const Node& node = tree.nodes()[id];
-    const std::string indent(static_cast<size_t>(depth) * 2, ' ');
-    if (id != 0) {
-        text += indent + call_text(node.step) + "\n";
-        const std::string path = tree.path_text(id);
-        for (const Op& check : node.checks) {
-            text += indent + "  - " + call_text(check) + ": " +
-                    python_text(check, path) + "\n";
-        }
+/// A node that is still to be printed.
+struct Pending {
+    NodeId id;
+    size_t depth;
+    std::string parent_path;
+};
+
+void append_node(const Node& node, const std::string& path, size_t depth,
+                 std::string& text) {
+    const std::string indent(depth * 2, ' ');
+    text += indent + call_text(node.step) + "\n";
+    for (const Op& check : node.checks) {
+        text +=
+            indent + "  - " + call_text(check) + ": " + python_text(check, path) + "\n";
     }
-    for (NodeId child : node.children) append_text(tree, child, depth + 1, text);
 }
 
 }  // namespace
@@ -90,7 +93,22 @@ std::string Tree::path_text(NodeId node) const {
 
 std::string Tree::text() const {
     std::string text = "guard tree\n";
-    append_text(*this, 0, 0, text);
+    std::vector<Pending> stack;
+    auto push_children = [&](NodeId id, size_t depth, const std::string& path) {
+        const std::vector<NodeId>& children = nodes_[id].children;
+        for (size_t i = children.size(); i-- > 0;) {
+            stack.push_back({children[i], depth, path});
+        }
+    };
+    push_children(0, 1, {});
+    while (!stack.empty()) {
+        const Pending next = std::move(stack.back());
+        stack.pop_back();
+        const Node& node = nodes_[next.id];
+        const std::string path = python_text(node.step, next.parent_path);
+        append_node(node, path, next.depth, text);
+        push_children(next.id, next.depth + 1, path);
+    }
     return text;
 }
 

@@ -1,5 +1,6 @@
 // The guard tree: paths with kinds on them. A plain description; programs are made of
-// it. SPDX-License-Identifier: MIT
+// it.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 

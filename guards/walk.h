@@ -1,5 +1,6 @@
 // The one traversal of a program. check, explain and profile differ in the observer
-// only. SPDX-License-Identifier: MIT
+// only.
+// SPDX-License-Identifier: MIT
 //
 // How it works. Ops are read in order. A kind answers about the value it reads; a step
 // puts a child value into its place. The first `values` are owned by the walk and
@@ -112,7 +113,7 @@ Verdict walk(const Program& program, const View& view, PyObject** values,
         }
         if (verdict == Verdict::pass) [[likely]]
             continue;
-        if (outcome != Verdict::error) outcome = verdict;
+        if (outcome == Verdict::pass) outcome = verdict;
         if (verdict == Verdict::error) {
             if (must_propagate()) break;
             error = take_exception();
@@ -127,7 +128,7 @@ Verdict walk(const Program& program, const View& view, PyObject** values,
         op += op->skip;
     }
     if (owned_count) {
-        if (outcome == Verdict::error) {
+        if (outcome != Verdict::pass) {  // an exception may be on its way out
             const ExceptionPause pause;
             drop(values, owned_count);
         } else {

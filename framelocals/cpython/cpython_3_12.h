@@ -1,5 +1,6 @@
 // CPython 3.12: its frame layout and private entry points. The evaluator clears what it
-// runs. SPDX-License-Identifier: MIT
+// runs.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030C0000 && PY_VERSION_HEX < 0x030D0000

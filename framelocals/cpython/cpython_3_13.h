@@ -1,5 +1,6 @@
 // CPython 3.13: its frame layout and private entry points. instr_ptr replaces
-// prev_instr. SPDX-License-Identifier: MIT
+// prev_instr.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x030E0000

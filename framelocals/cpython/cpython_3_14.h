@@ -1,5 +1,6 @@
 // CPython 3.14: its frame layout and private entry points. Slots are tagged stack
-// references. SPDX-License-Identifier: MIT
+// references.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030E0000 && PY_VERSION_HEX < 0x030F0000

@@ -1,5 +1,6 @@
 // CPython 3.15: its frame layout and private entry points. As 3.14; more of it is
-// exported. SPDX-License-Identifier: MIT
+// exported.
+// SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030F0000 && PY_VERSION_HEX < 0x03100000

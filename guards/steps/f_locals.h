@@ -14,7 +14,7 @@ struct FLocals {
         .python = "L",
         .calls_python = true,  // making a dict may run the garbage collector on 3.11
     };
-    static constexpr StepExample examples[] = {{"", "{'x': 3}", "{'x': 3}", "None"}};
+    static constexpr StepExample examples[] = {{"", "{'x': 3}", "{'x': 3}", ""}};
 
     static constexpr auto operands() { return std::tuple{}; }
 

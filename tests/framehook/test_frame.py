@@ -170,7 +170,8 @@ def test_values_taken_from_a_frame_outlive_it(only) -> None:
         return frame.f_locals, frame.f_code, frame.f_globals
 
     value = [1]
-    namespace, code, names = ask(only, example, lambda: example(value), question)  # noqa: F821
+    call = lambda: example(value)  # noqa: E731, F821
+    namespace, code, names = ask(only, example, call, question)
     del value
     gc.collect()
     assert namespace["a"] == [1]

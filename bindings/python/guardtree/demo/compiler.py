@@ -207,7 +207,8 @@ def shape_of(code: CodeType, f_locals: Mapping[str, Any]) -> tuple[Any, ...]:
     shape: list[Any] = []
     for name in code.co_varnames[:count]:
         value = f_locals.get(name)
-        shape.append(value if type(value) is bool else type(value))
+        # By its address: a shape must not keep a class alive, and may be wrong.
+        shape.append(value if type(value) is bool else id(type(value)))
         shape.append(len(value) if type(value) is tuple and len(value) <= 3 else None)
     return tuple(shape)
 

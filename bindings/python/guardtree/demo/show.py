@@ -73,12 +73,13 @@ def show(report: dict[str, Any]) -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
     table = printer()
     build = "release" if report["release_build"] else "debug (its times mean little)"
-    version, jobs = report["guardtree"], len(report["tasks"])
+    version, python = report["guardtree"], report["python"]
+    jobs = len(report["tasks"])
     paragraph(
-        f"guardtree {version} on CPython {report['python']}, {build} build: {jobs} "
-        f"jobs of the standard library on {report['files']} of its own files, as they are "
-        "and under a callback that specialises functions for the calls it sees. All "
-        "results were compared and are equal."
+        f"guardtree {version} on CPython {python}, {build} build: {jobs} "
+        f"jobs of the standard library on {report['files']} of its own files, as they "
+        "are and under a callback that specialises functions for the calls it sees. "
+        "All results were compared and are equal."
     )
     show_tasks(report, table)
     show_functions(report, table)
