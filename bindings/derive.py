@@ -63,7 +63,7 @@ def reference() -> str:
     lines = [
         "# Reference of guard kinds and steps",
         "",
-        "Derived from guards/kinds/ and guards/steps/ by bindings/derive.py; do not edit.",
+        "Derived from guards/kinds/ and steps/ by bindings/derive.py; do not edit.",
         "Every row of a table is executed by the tests, against its own Python text.",
         "",
         "## Kinds",
@@ -73,7 +73,8 @@ def reference() -> str:
     ]
     for kind in _guardtree._kinds():
         lines += section(kind, ["operands", "passes", "fails"])
-    lines += ["## Steps", "", "A step fetches a value from another. Roots start a path.", ""]
+    lines += ["## Steps", "", "A step fetches a value from another; roots start paths."]
+    lines += [""]
     for step in _guardtree._steps():
         lines += section(step, ["operands", "from", "fetches", "nothing from"])
     return "\n".join(lines).rstrip() + "\n"
@@ -85,9 +86,10 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("source", type=Path)
     options = parser.parse_args()
+    source = options.source
     files = {
-        options.source / "bindings/python/guardtree/_guardtree.pyi": stub(options.source),
-        options.source / "guards/REFERENCE.md": reference(),
+        source / "bindings/python/guardtree/_guardtree.pyi": stub(source),
+        source / "guards/REFERENCE.md": reference(),
     }
     stale = 0
     for path, text in files.items():

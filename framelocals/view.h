@@ -135,8 +135,8 @@ public:
 
     /// Binds `arguments` (count and PY_VECTORCALL_ARGUMENTS_OFFSET as in PEP 590).
     /// False when the call does not fit the signature: the callee itself would raise
-    /// TypeError. Allocates only for a function with `*args`, `**kwargs` or keyword-only
-    /// defaults; then false may also mean that an exception is set.
+    /// TypeError. Allocates only for a function with `*args`, `**kwargs` or
+    /// keyword-only defaults; then false may also mean that an exception is set.
     bool bind(PyObject* const* arguments, size_t count, PyObject* keywords) noexcept;
 
 private:

@@ -5,8 +5,8 @@
 
 namespace guardtree {
 
-/// Finds deque, which is in an extension module. Imports, so it is called when a program
-/// is compiled, never during a check; cheap after the first time.
+/// Finds deque, which is in an extension module. Imports, so it is called when a
+/// program is compiled, never during a check; cheap after the first time.
 void set_up_builtin_length() noexcept;
 
 /// Length of a list, tuple, dict, set, frozenset, str, bytes, bytearray, range or

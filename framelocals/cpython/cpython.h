@@ -3,14 +3,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #if defined(Py_PYTHON_H)
-#    error \
-        "Include framelocals/cpython/cpython.h before Python.h and before headers that include it."
+#    error "Include framelocals/cpython/cpython.h before Python.h and its users."
 #endif
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #ifdef Py_GIL_DISABLED
-#    error \
-        "guardtree does not support free-threaded CPython yet: build it for a GIL build of 3.11 to 3.15."
+#    error "guardtree does not support free-threaded CPython yet: use a GIL build."
 #endif
 // pycore_atomic.h of 3.11 and 3.12 names C11 atomics, which g++ does not have; without
 // this it takes the compiler's builtins (cpython/Include/internal/pycore_atomic.h).
@@ -25,7 +23,8 @@
 
 #if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x03100000
 #    error \
-        "This CPython has no file in framelocals/cpython/. Copy the newest one and follow framelocals/cpython/README.md."
+        "This CPython has no file in framelocals/cpython/. \
+Copy the newest one and follow framelocals/cpython/README.md."
 #endif
 
 #include <concepts>

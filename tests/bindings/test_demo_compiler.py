@@ -1,4 +1,4 @@
-"""The demo's compiler: specialised code means what the original means, whatever changes.
+"""The demo's compiler: specialised code means what the original does, whatever changes.
 
 Each test writes a module, runs one of its functions under the compiler until it has an
 entry, changes something that the entry rests on, and asks for the original's answer.
@@ -625,7 +625,11 @@ def program(chance: random.Random) -> str:
         return text
 
     lines = [fill(chance.choice(STATEMENTS)) for _ in range(chance.randint(2, 9))]
-    return HEAD + "".join(f"    {line}\n" for line in lines) + "    return log, a, b, c, d\n"
+    return (
+        HEAD
+        + "".join(f"    {line}\n" for line in lines)
+        + "    return log, a, b, c, d\n"
+    )
 
 
 @pytest.mark.parametrize("seed", range(25))

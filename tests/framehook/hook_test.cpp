@@ -36,6 +36,7 @@ protected:
 
     void TearDown() override {
         set_callback(Py_None);
+        answer = {};  // before CPython ends
         set_callback_protocol({});
         set_entry_limit(default_entry_limit);
         always_call = false;

@@ -34,6 +34,7 @@ TEST_F(BuiltinLength, the_first_use_in_a_process_runs_no_user_code) {
 }
 
 TEST_F(BuiltinLength, is_len_of_every_builtin_container) {
+    set_up_builtin_length();
     names.run("from collections import *");
     for (const char* text :
          {"[1, 2]", "(1,)", "{'a': 1}", "{1, 2, 3}", "frozenset({1})", "'abcd'", "''",

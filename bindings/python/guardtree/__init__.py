@@ -1,7 +1,7 @@
-"""Guards for Python JITs: build a tree of checks, let it decide whether compiled code runs.
+"""Guards for Python JITs: a tree of checks decides whether compiled code may run.
 
-``GuardManager`` builds guards, ``set_eval_frame`` and ``optimize`` hook the frames of the
-current thread, ``GuardedCode`` is what a callback gives back. See the project's README.
+``GuardManager`` builds guards, ``set_eval_frame`` and ``optimize`` hook the frames of
+the current thread, ``GuardedCode`` is what a callback gives back. See the README.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether this interpreter can host guardtree: asked before the compiled part is loaded."""
+"""Whether this interpreter can host guardtree; asked before the extension is loaded."""
 
 from __future__ import annotations
 
