@@ -6,6 +6,8 @@
 
 #include <concepts>
 #include <cstdint>
+#include <iterator>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>

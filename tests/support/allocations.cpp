@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 
 namespace guardtree::tests {

@@ -20,7 +20,7 @@ Callback = Callable[[Frame, Optional[CacheEntry], FrameState], Optional[GuardedC
 
 
 class GuardFn:
-    """A guard as a callable object: define ``__call__(f_locals) -> bool`` in a subclass.
+    """A guard as a callable object: subclass it, define ``__call__(f_locals)``.
 
     Any callable will do as a ``check_fn``; the class says what is meant.
     """
