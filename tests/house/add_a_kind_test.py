@@ -76,13 +76,11 @@ def run(*command: str | Path, **more: str) -> None:
 
 def copied(source: Path, to: Path) -> None:
     """Copies what git would: tracked files, and new ones it does not ignore."""
-    listing = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=source,
-        capture_output=True,
-        text=True,
-    )
-    if listing.returncode:  # an unpacked archive
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listing = None
+    if shutil.which("git"):
+        listing = subprocess.run(command, cwd=source, capture_output=True, text=True)
+    if listing is None or listing.returncode:  # an unpacked archive, or no git
         shutil.copytree(source, to, ignore=shutil.ignore_patterns(*MADE))
         return
     for name in filter(None, listing.stdout.split("\0")):

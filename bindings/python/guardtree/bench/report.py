@@ -60,11 +60,11 @@ def ratio_text(value: float) -> str:
 
 
 def spread_text(spread: Spread | None) -> str:
-    """The smallest median, and the largest where they differ."""
+    """The middle one of the batches' medians, and in brackets how far they go."""
     if spread is None:
         return "-"
-    best, worst = number(spread.best), number(spread.worst)
-    return best if best == worst else f"{best} to {worst}"
+    span = f"{number(spread.best)} to {number(spread.worst)}"
+    return f"{number(spread.middle)} ({span})"
 
 
 def hook_tables(result: HookResult, claims: bool) -> list[Table]:
@@ -78,7 +78,7 @@ def hook_tables(result: HookResult, claims: bool) -> list[Table]:
         ):
             row += [spread_text(spread), number(limit)]
             if claims:
-                within = spread is None or spread.best <= limit
+                within = spread is None or spread.middle <= limit
                 row[-1] += "" if within else " MISSED"
         rows.append(row)
     notes = [
@@ -93,7 +93,7 @@ def hook_tables(result: HookResult, claims: bool) -> list[Table]:
             "CPython no longer inlines Python-to-Python calls."
         )
     notes.append(
-        "Smallest and largest median of the batches; "
+        "The middle one of the batches' medians (smallest to largest); "
         f"{result.rounds_kept} of {result.rounds_run} rounds kept."
     )
     columns = ["ns (hook_hit)", "over pass-through", "limit"]

@@ -48,21 +48,22 @@ class Plan:
     batches: int
 
 
-FULL = Plan(calls=20_000, warm_up=500, rounds=41, batches=3)
+FULL = Plan(calls=20_000, warm_up=500, rounds=25, batches=5)
 SMOKE = Plan(calls=20, warm_up=20, rounds=2, batches=1)
 
 
 @dataclass(frozen=True)
 class Spread:
-    """A median of each batch, ns: the smallest, and how far apart they are."""
+    """The batches' medians, ns: the smallest, the one in the middle, the largest."""
 
     best: float
+    middle: float
     worst: float
 
     @classmethod
     def of(cls, medians: Sequence[float]) -> Spread:
         """The spread of the batches' medians."""
-        return cls(min(medians), max(medians))
+        return cls(min(medians), median(medians), max(medians))
 
 
 def empty_loop(times: int, argument: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import operator
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -144,19 +145,17 @@ def _checked(folder: Folder, name: ast.Name) -> Known | None:
 
 def folded(folder: Folder, node: ast.Call, target: Known) -> Value | None:
     """The call's value if it is known, or a cheaper expression for it."""
-    function = target.what
-    if isinstance(function, FunctionType):
+    if isinstance(target.what, FunctionType):
         return reduced(folder, node, target)
-    try:
-        rule = RULES.get(function)
-    except TypeError:  # a callable that is not hashable
+    count, rule = RULES.get(id(target.what), (-1, fold_same))
+    if count != len(node.args):
         return None
-    if rule is None or len(node.args) != (2 if function is isinstance else 1):
-        return None
-    return rule(folder, node, target, folder.visit(node.args[0]))
+    if rule is fold_isinstance:
+        return rule(folder, node, target, [folder.visit(node.args[0])])
+    return rule(folder, node, target, [folder.visit(each) for each in node.args])
 
 
-Rule = Callable[[Folder, ast.Call, Known, Value], "Value | None"]
+Rule = Callable[[Folder, ast.Call, Known, list[Value]], "Value | None"]
 
 
 def exact_type(folder: Folder, value: Value) -> Known | None:
@@ -171,9 +170,9 @@ def exact_type(folder: Folder, value: Value) -> Known | None:
 
 
 def fold_isinstance(
-    folder: Folder, node: ast.Call, target: Known, value: Value
+    folder: Folder, node: ast.Call, target: Known, values: list[Value]
 ) -> Value | None:
-    exact = exact_type(folder, value)
+    exact = exact_type(folder, values[0])
     wanted = node.args[1]
     classes = [resolved(folder, each) for each in _elements(wanted)]
     known = [each for each in classes if each]
@@ -192,9 +191,9 @@ def _elements(node: ast.expr) -> list[ast.expr]:
 
 
 def fold_type(
-    folder: Folder, node: ast.Call, target: Known, value: Value
+    folder: Folder, node: ast.Call, target: Known, values: list[Value]
 ) -> Value | None:
-    exact = exact_type(folder, value)
+    exact = exact_type(folder, values[0])
     if exact is None:
         return None
     result = folder.scope.object_node(exact.what)
@@ -203,8 +202,9 @@ def fold_type(
 
 
 def fold_length(
-    folder: Folder, node: ast.Call, target: Known, value: Value
+    folder: Folder, node: ast.Call, target: Known, values: list[Value]
 ) -> Value | None:
+    (value,) = values
     if value.length is None or not is_atom(value.node):
         return None
     what = value.length.what
@@ -215,18 +215,60 @@ def fold_length(
 
 
 def fold_same(
-    folder: Folder, node: ast.Call, target: Known, value: Value
+    folder: Folder, node: ast.Call, target: Known, values: list[Value]
 ) -> Value | None:
     """A conversion of what is converted already."""
-    kept = (str, bytes) if target.what is os.fspath else (target.what,)
+    (value,) = values
+    kept = KEPT.get(id(target.what), (target.what,))
     if value.type is None or value.type.checks or value.type.what not in kept:
         return None
     return folder.settle(node, value, folder.scope.costs.conversion, value.type, target)
 
 
-RULES: dict[Any, Rule] = {
-    isinstance: fold_isinstance,
-    type: fold_type,
-    len: fold_length,
-    **dict.fromkeys((os.fspath, int, str, float, tuple), fold_same),
+def literal(what: Any) -> Value:
+    """A number, or a tuple of numbers, as an expression."""
+    if type(what) is not tuple:
+        return constant(ast.Constant(what), what)
+    items = tuple(literal(each) for each in what)
+    made = of_type(ast.Tuple([each.node for each in items], ast.Load()), tuple)
+    return replace(made, items=items)
+
+
+def fold_arithmetic(
+    folder: Folder, node: ast.Call, target: Known, values: list[Value]
+) -> Value | None:
+    """abs, round, divmod of numbers: computed if they are known; if their types are, no
+    user code runs and the result's type is known."""
+    types = [each.type for each in values if each.type and not each.type.checks]
+    kinds = {each.what for each in types}
+    if len(types) < len(values) or not kinds <= {int, float}:
+        return None
+    consts = [each.const for each in values if each.const and not each.const.checks]
+    cost = folder.scope.costs.conversion
+    if len(consts) == len(values):
+        try:
+            what = target.what(*(each.what for each in consts))
+        except Exception:  # it raises when it runs, too
+            return None
+        return folder.settle(node, literal(what), cost, target, *consts)
+    made = rebuilt(node, args=[each.node for each in values])
+    kind = float if float in kinds and target.what is not round else int
+    folder.lean(*types)
+    if target.what is divmod:
+        items = (of_type(made, kind, *types), of_type(made, kind, *types))
+        return folder.settle(node, Value(made, items=items), 0.0, target)
+    return folder.settle(node, of_type(made, kind, *types), 0.0, target)
+
+
+KEPT = {id(os.fspath): (str, bytes), id(operator.index): (int,)}
+SAME = (os.fspath, operator.index, int, str, float, tuple)
+
+RULES: dict[int, tuple[int, Rule]] = {
+    id(isinstance): (2, fold_isinstance),
+    id(type): (1, fold_type),
+    id(len): (1, fold_length),
+    id(divmod): (2, fold_arithmetic),
+    **{id(each): (1, fold_same) for each in SAME},
+    **{id(each): (1, fold_arithmetic) for each in (abs, round)},
 }
+"""How calls are folded, by the identity of what is called: arguments, and the rule."""

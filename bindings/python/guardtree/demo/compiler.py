@@ -133,7 +133,7 @@ class Compiler:
         if made.gain < self.worth:
             return self.leave(frame, entry, "less to gain than a look-up costs")
         guards = build_guards(frame, made.needs)
-        sample = sample_of(code, f_locals)
+        sample = sample_of(code, f_locals, frame.f_globals)
         function.entries.append(Entry(made, guards, sample))
         self.made += 1
         return GuardedCode(made.code, guards)
@@ -231,12 +231,17 @@ def defaults_of(function: FunctionType) -> dict[str, Any]:
     return {name: each for name, each in defaults.items() if type(each) in SCALARS}
 
 
-def sample_of(code: CodeType, f_locals: Mapping[str, Any]) -> Call | None:
+def sample_of(
+    code: CodeType, f_locals: Mapping[str, Any], f_globals: Mapping[str, Any]
+) -> Call | None:
     """The call again, if its arguments cannot be changed by it."""
     names = code.co_varnames
     plain, count = arguments_of(code)
-    if any(not is_frozen(f_locals.get(name)) for name in names[:count]):
-        return None
+    for name in names[:count]:
+        value = f_locals.get(name)
+        is_class = isinstance(value, type) and f_globals.get(value.__name__) is value
+        if not is_class and not is_frozen(value):
+            return None
     if code.co_flags & CO_VARKEYWORDS:
         return None
     args = tuple(f_locals[name] for name in names[: code.co_argcount])

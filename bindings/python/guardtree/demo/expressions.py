@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+from dataclasses import replace
 from typing import Any
 
 from .calls import visit_call
@@ -50,7 +51,8 @@ class Expressions(Folder):
             needs = self.because | {Need("global", name, "id_match", (value,))}
             return constant(node, value, Known(value, needs))
         if callable(value):
-            check = Check(node, value, self.scope.costs.check)
+            is_builtin = name not in namespace
+            check = Check(node, value, self.scope.costs.check, is_builtin)
             known = Known(value, frozenset(), (check,))
             return constant(node, value, known, none=False)
         return Value(node)
@@ -84,8 +86,9 @@ class Expressions(Folder):
         return Value(made)
 
     def visit_Tuple(self, node: ast.Tuple) -> Value:
-        made = rebuilt(node, elts=[self.visit(each).node for each in node.elts])
-        return of_type(made, tuple)
+        items = tuple(self.visit(each) for each in node.elts)
+        made = rebuilt(node, elts=[each.node for each in items])
+        return replace(of_type(made, tuple), items=items)
 
     def visit_Starred(self, node: ast.Starred) -> Value:
         value = self.visit(node.value)
@@ -209,15 +212,9 @@ class Expressions(Folder):
                 if type(what) is int:
                     gain *= 1.5 if isinstance(node.op, ast.Pow) else 0.4
                 return self.settle(node, result, gain, both)
-        types = {each.type.what if each.type else None for each in (left, right)}
-        if types <= {int} or (types <= {str} and isinstance(node.op, ast.Add)):
-            assert left.type and right.type
-            self.lean(left.type, right.type)
-            if isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
-                return of_type(made, types.pop(), left.type, right.type)  # type: ignore
-            return Value(made)
-        self.soil()
-        return Value(made)
+        types = self.demand_scalars([left, right])
+        kind = arithmetic_type(node.op, {each.what for each in types})
+        return of_type(made, kind, *types) if kind else Value(made)
 
     def visit_Compare(self, node: ast.Compare) -> Value:
         values = [self.visit(node.left)]
@@ -266,6 +263,15 @@ class Expressions(Folder):
         except Exception:  # it raises when it runs, too
             return None
         return Known(bool(what)).and_(left.const, right.const)
+
+
+def arithmetic_type(operation: ast.operator, types: set[type]) -> type | None:
+    """The type of what an operator makes of values of these types, if it is known."""
+    if not isinstance(operation, (ast.Add, ast.Sub, ast.Mult)):
+        return None
+    if types == {int} or (types == {str} and isinstance(operation, ast.Add)):
+        return types.pop()
+    return float if types and types <= {int, float} else None
 
 
 def _identical(left: Value, right: Value) -> Known | None:

@@ -105,6 +105,11 @@ class Folder:
         self.splits = 0
         self.live = True  # control gets here
         self.depth = 0  # of calls being reduced
+        self.level = 0  # of the block
+        self.here = 0  # the statement, by its id
+        self.leader: tuple[int, int] | None = None  # where checks began: here, level
+        self.bundles: dict[int, dict[str, Check]] = {}  # checks by their leader
+        self.plan: dict[int, dict[str, Check]] = {}  # the bundles of an earlier walk
 
     def nested(self, scope: Scope, facts: dict[str, Value]) -> Folder:
         """For the body of a function that is called here."""
@@ -128,6 +133,7 @@ class Folder:
         """User code may have run: globals seen at the entry may be others now."""
         self.clean = self.statement_clean = False
         self.verified = frozenset()
+        self.leader = None
 
     def lean(self, *known: Known) -> None:
         """Being clean rests on this."""
@@ -172,6 +178,7 @@ class Folder:
         known = Known(None).and_(*on)
         new = [x for x in known.needs - self.needs if x.root == "global"]
         if len(new) * self.scope.costs.global_guard > gain * self.often():
+            self.soil()
             return Value(original)
         self.needs |= known.needs
         if gain:
@@ -185,8 +192,11 @@ class Folder:
             self.needs |= self.because
         if not to_make:
             return result.at(made)
+        can_hoist = self.statement_clean and not self.conditional and self.splits < 8
+        if can_hoist:
+            to_make = self.bundled(to_make)
         self.gain -= sum(each.cost for each in to_make.values()) * self.often()
-        if self.statement_clean and not self.conditional and self.splits < 8:
+        if can_hoist:
             self.checks += to_make.values()
             self.verified |= to_make.keys()
             self.needs |= self.statement_because
@@ -195,6 +205,19 @@ class Folder:
         self.soil()
         test = conjunction(self.scope, list(to_make.values()), original)
         return Value(ast.copy_location(ast.IfExp(test, made, original), original))
+
+    def bundled(self, checks: dict[str, Check]) -> dict[str, Check]:
+        """With the checks of builtins that an earlier walk made later on, up to where
+        user code may run: one test for all, and one way out."""
+        leader, level = self.leader or (self.here, self.level)
+        self.leader = leader, level
+        if level == self.level:
+            builtins = {text: each for text, each in checks.items() if each.is_builtin}
+            self.bundles.setdefault(leader, {}).update(builtins)
+        if leader != self.here:
+            return checks
+        planned = self.plan.get(leader, {}).items()
+        return {**checks, **{t: c for t, c in planned if t not in self.verified}}
 
     def text(self, value: Value) -> str:
         node = value.node

@@ -11,7 +11,7 @@ from types import FunctionType
 from ..callbacks import is_generator
 from .fold import Folder, Irreducible, relocated
 from .source import assigned, locate
-from .values import Check, Known, Value, is_atom, truth
+from .values import Check, Known, Value, constant, is_atom, truth
 
 
 def reduced(folder: Folder, node: ast.Call, target: Known) -> Value | None:
@@ -39,7 +39,7 @@ def reduced(folder: Folder, node: ast.Call, target: Known) -> Value | None:
         value = result_of(inner, located.function.body)
     except Irreducible:
         return None
-    if value is None or not inner.statement_clean:
+    if not inner.statement_clean:
         return None
     names = {
         each.id
@@ -64,8 +64,8 @@ def reduced(folder: Folder, node: ast.Call, target: Known) -> Value | None:
     return folder.settle(node, made, gain, rests_on)
 
 
-def result_of(inner: Folder, body: Sequence[ast.stmt]) -> Value | None:
-    """What the statements return; None where they return nothing."""
+def result_of(inner: Folder, body: Sequence[ast.stmt]) -> Value:
+    """What the statements return."""
     for place, statement in enumerate(body):
         if isinstance(statement, ast.Return) and statement.value:
             return inner.visit(statement.value)
@@ -87,4 +87,4 @@ def result_of(inner: Folder, body: Sequence[ast.stmt]) -> Value | None:
             statement.value, ast.Constant
         ):
             raise Irreducible(type(statement).__name__)
-    return None
+    return constant(ast.Constant(None), None)

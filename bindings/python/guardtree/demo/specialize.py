@@ -63,8 +63,12 @@ def specialize(
     scope.stable -= rebound_from_within(located.function)
     facts = _arguments(scope, arguments, constants)
     facts.update(_closure(scope, located, closure or ()))
-    walk = Statements(scope, facts)
+    walk = Statements(scope, dict(facts))
     body = walk.block(located.function.body)
+    if any(walk.bundles.values()):
+        first, walk = walk, Statements(scope, facts)
+        walk.plan = first.bundles
+        body = walk.block(located.function.body)
     if not walk.folds:
         raise Refused("nothing to fold")
     needs = _reduced(walk.needs)

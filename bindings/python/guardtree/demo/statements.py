@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from .expressions import Expressions
+from .expressions import Expressions, arithmetic_type
 from .fold import conjunction, rebuilt
 from .source import assigned
-from .values import OPERATORS, Check, Value, join, truth
+from .values import Check, Value, is_atom, join, of_type, truth
 
 EXITS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 Checks = Sequence[Check]
@@ -48,6 +49,7 @@ class Statements(Expressions):
             whole = list(rest)
             self.statement_clean, self.statement_because = True, frozenset()
             self.checks = []
+            self.here = id(whole[0])
             before = self.state()
             made, chosen, checks = self.statement(rest.pop(0))
             rest = [*chosen, *rest]
@@ -84,7 +86,7 @@ class Statements(Expressions):
         simple = getattr(self, f"do_{type(node).__name__}", None)
         if simple is not None:
             made = simple(node)
-            return [] if _is_idle(made) else [made], [], self.checks
+            return [] if made is None or _is_idle(made) else [made], [], self.checks
         compound = getattr(self, f"around_{type(node).__name__}", None)
         if compound is not None:
             made, checks = compound(node)
@@ -102,11 +104,11 @@ class Statements(Expressions):
         `other`. With names killed, the other way ran unknown code from there on."""
         if not other["live"]:
             return
-        self.verified = frozenset()
         there = {n: v for n, v in other["facts"].items() if n not in (killed or ())}
         if not self.live:
             self.facts, self.live = there, True
             self.clean, self.because = other["clean"], other["because"]
+            self.verified = other["verified"]
         else:
             self.facts = {
                 name: value if value is there[name] else join(value, there[name])
@@ -114,6 +116,7 @@ class Statements(Expressions):
                 if name in there
             }
             self.clean = self.clean and other["clean"]
+            self.verified &= other["verified"]
             self.because |= other["because"]
         if killed is not None:
             self.soil()
@@ -121,12 +124,14 @@ class Statements(Expressions):
     def branches(self, node: ast.If, test: ast.expr) -> ast.stmt:
         start = self.state()
         self.weight *= 0.5
+        self.level += 1
         body = self.block(node.body)
         after = self.state()
         self.facts, self.live = dict(start["facts"]), True
         self.clean, self.because = start["clean"], start["because"]
         self.verified = start["verified"]
         orelse = self.block(node.orelse)
+        self.level -= 1
         # Early exits are mostly for the rare cases.
         self.weight *= 2.0 if self.live and after["live"] else 1.6
         self.merge(after)
@@ -138,7 +143,9 @@ class Statements(Expressions):
         """A block that is entered with what survives `kills`, in unknown state."""
         self.forget(kills)
         self.weight *= factor
+        self.level += 1
         made = self.block(statements)
+        self.level -= 1
         self.weight /= factor
         self.live = True
         self.soil()
@@ -173,40 +180,53 @@ class Statements(Expressions):
         self.live = False
         return node
 
-    def do_Assert(self, node: ast.Assert) -> ast.stmt:
+    def do_Assert(self, node: ast.Assert) -> ast.stmt | None:
         test = self.visit(node.test)
+        known = truth(test)
+        if known is not None and known.what and is_atom(test.node):
+            self.needs |= known.needs
+            self.note(f"assert {ast.unparse(node.test)}: True", self.scope.costs.branch)
+            return None
         self.demand_truth(test)
         return rebuilt(node, test=test.node)
 
     def do_Assign(self, node: ast.Assign) -> ast.stmt:
         value = self.visit(node.value)
         for target in node.targets:
-            if isinstance(target, ast.Name) and target.id in self.scope.locals:
-                self.bind(target.id, value)
-            else:
-                self.forget([target])
+            self.assign(target, value)
         return rebuilt(node, value=value.node)
 
-    def do_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+    def assign(self, target: ast.expr, value: Value) -> None:
+        items = value.items
+        if isinstance(target, ast.Name) and target.id in self.scope.locals:
+            self.bind(target.id, value)
+        elif isinstance(target, ast.Tuple) and items and len(items) == len(target.elts):
+            for each, item in zip(target.elts, items, strict=True):
+                # Not by name: `a, b = b, a` binds a before b's value is looked at.
+                self.assign(each, replace(item, node=ast.Constant(None)))
+        else:
+            self.forget([target])
+
+    def do_AugAssign(self, node: ast.AugAssign) -> ast.stmt | None:
         target = node.target
         if not isinstance(target, ast.Name) or target.id not in self.scope.locals:
             self.forget([node])
             return node
         load = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-        if type(node.op) in OPERATORS:
-            old = self.facts.get(target.id)
-            value = self.visit(node.value)
-            types = {each.type.what for each in (old, value) if each and each.type}
-            pure = old and old.type and value.type and types in ({int}, {str})
-            if pure and isinstance(node.op, (ast.Add, ast.Sub)):
-                assert old and old.type and value.type
-                self.lean(old.type, value.type)
-                self.bind(target.id, Value(load, old.type.and_(value.type)))
-                return rebuilt(node, value=value.node)
-            made = rebuilt(node, value=value.node)
-        else:
-            made = node
-        self.forget([node])
+        old, value = self.visit(load), self.visit(node.value)
+        made = rebuilt(node, value=value.node)
+        types = self.demand_scalars([old, value])
+        kind = arithmetic_type(node.op, {each.what for each in types})
+        if kind is None:
+            self.forget([node])
+            return made
+        zero = value.const if kind is int and is_atom(value.node) else None
+        adds = isinstance(node.op, (ast.Add, ast.Sub))
+        if adds and zero and zero.what == 0 and not zero.checks:
+            self.needs |= zero.needs.union(*(each.needs for each in types))
+            self.note(f"{ast.unparse(node)}: nothing", self.scope.costs.branch)
+            return None
+        self.bind(target.id, of_type(load, kind, *types))
         return made
 
     def do_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:

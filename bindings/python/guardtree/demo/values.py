@@ -22,6 +22,7 @@ OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Pow: operator.pow,
     ast.Mod: operator.mod,
     ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.truediv,
     ast.BitOr: operator.or_,
     ast.BitAnd: operator.and_,
     ast.Eq: operator.eq,
@@ -61,6 +62,7 @@ class Check:
     node: ast.expr
     expected: object
     cost: float
+    is_builtin: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,7 @@ class Value:
     const: Known | None = None  # the value itself
     none: Known | None = None  # whether it is None
     length: Known | None = None
+    items: tuple[Value, ...] | None = None  # what unpacking it gives
     safe: bool = False  # evaluating it cannot raise and runs no user code
 
     def at(self, node: ast.expr) -> Value:
@@ -172,7 +175,8 @@ def computed(operation: ast.AST, left: Any, right: Any) -> Any:
         type(left) is int and type(right) is int and 0 <= right <= 64 and left < 1 << 16
     ):
         raise ValueError("a power that may be large")
-    if isinstance(operation, ast.Mult) and not type(left) is type(right) is int:
+    numbers = {type(left), type(right)} <= {int, float, bool}
+    if isinstance(operation, ast.Mult) and not numbers:
         raise ValueError("a repetition that may be long")
     return small(OPERATORS[type(operation)](left, right))
 

@@ -7,11 +7,13 @@ import base64
 import copy
 import difflib
 import html
+import importlib.util
 import json
 import json.decoder
 import json.scanner
 import os
 import posixpath
+import sys
 import sysconfig
 import tarfile
 import textwrap
@@ -28,8 +30,10 @@ LARGEST = 60_000  # bytes; the few larger modules would outweigh all others
 
 MODULES = frozenset(
     {
+        "_pydatetime",
         "base64",
         "copy",
+        "datetime",
         "difflib",
         "genericpath",
         "html",
@@ -143,6 +147,40 @@ def urls(corpus: Corpus) -> Any:
     return result
 
 
+def python_half(name: str, blocked: str) -> Any:
+    """A module as it is where its C half is not there."""
+    missing = object()
+    kept: Any = sys.modules.get(blocked, missing)
+    modules: dict[str, Any] = sys.modules
+    modules[blocked] = None
+    try:
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            raise ImportError(name)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        del modules[blocked]
+        if kept is not missing:
+            modules[blocked] = kept
+
+
+def dates(corpus: Corpus) -> Any:
+    """datetime in pure Python on the files' times"""
+    result: list[Any] = []
+    first = min(time for _, time in corpus.sizes.values())
+    start = DATETIME.datetime(1970, 1, 1)
+    for size, time in corpus.sizes.values():
+        moment = start + DATETIME.timedelta(seconds=time)
+        age = moment - (start + DATETIME.timedelta(0, first))
+        later = moment + DATETIME.timedelta(days=size % 1000, minutes=size)
+        result.append((moment.isoformat(), str(age), later.isoformat(" ", "minutes")))
+        result.append((age.total_seconds(), later > moment, later.weekday()))
+        result.append((moment.replace(year=2001).ctime(), (age / 7).days))
+    return result
+
+
 def archive(corpus: Corpus) -> Any:
     """tarfile headers of the files, written and read back"""
     result: list[Any] = []
@@ -203,8 +241,12 @@ def compare(corpus: Corpus) -> Any:
     return result
 
 
+DATETIME = python_half(
+    "_pydatetime" if sys.version_info >= (3, 12) else "datetime", "_datetime"
+)
+
 Task = Callable[[Corpus], Any]
 TASKS: tuple[Task, ...] = (
-    *(paths, urls, archive, encode),
+    *(paths, urls, archive, encode, dates),
     *(config, document, copies, prose, compare),
 )
