@@ -69,7 +69,7 @@ std::shared_ptr<Subject> make_subject(int locals, int guards) {
         give_up("the sweep's guards are not one op each");
     }
     const auto names = subject->program.names();
-    const auto distinct = static_cast<size_t>(std::min(locals, guards));
+    const auto distinct = static_cast<std::ptrdiff_t>(std::min(locals, guards));
     subject->guarded.assign(names.begin(), names.begin() + distinct);
     return subject;
 }

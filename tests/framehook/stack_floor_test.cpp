@@ -31,7 +31,7 @@ void run_with_stack(size_t size, std::function<void()> body) {
     block[0] = 1;
     if (is_stack_low(floor)) return so_far;
     const size_t depth = depth_until_low(floor, so_far + sizeof block);
-    return depth + (block[0] - 1U);  // keeps the frame: no tail call
+    return depth + static_cast<size_t>(block[0] - 1);  // keeps the frame: no tail call
 }
 
 TEST(StackFloor, is_below_running_code_and_is_read_once) {

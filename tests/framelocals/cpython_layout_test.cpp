@@ -95,7 +95,7 @@ TEST_F(CPythonLayout, agrees_with_the_running_interpreter) {
 
 TEST_F(CPythonLayout, the_marks_of_a_slot_are_no_part_of_the_pointer) {
     const auto word = reinterpret_cast<SlotWord>(Py_None);
-    for (SlotWord mark : {0, 1, 2, 3}) {
+    for (SlotWord mark = 0; mark <= 3; ++mark) {
         EXPECT_EQ(slot_object(word | mark), Py_None);
         EXPECT_EQ(slot_object(mark), nullptr);
     }
