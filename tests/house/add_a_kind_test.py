@@ -98,14 +98,15 @@ def expect(path: Path, text: str) -> None:
 def main() -> None:
     """Copies, adds, builds, looks."""
     source, scratch = Path(sys.argv[1]), Path(sys.argv[2])
-    cmake, compiler = sys.argv[3:5]
+    cmake, compiler, generator, program = sys.argv[3:7]
     shutil.rmtree(scratch, ignore_errors=True)
     tree, build = scratch / "source", scratch / "build"
     copied(source, tree)
     (tree / "guards/kinds/is_ellipsis.h").write_text(KIND)
     run(
         cmake,
-        *("-S", tree, "-B", build, "-DCMAKE_BUILD_TYPE=Debug"),
+        *("-S", tree, "-B", build, "-G", generator, "-DCMAKE_BUILD_TYPE=Debug"),
+        f"-DCMAKE_MAKE_PROGRAM={program}",
         f"-DPython_EXECUTABLE={sys.executable}",
         f"-DCMAKE_CXX_COMPILER={compiler}",
         *("-DGUARDTREE_BUILD_TESTS=OFF", "-DGUARDTREE_BUILD_BENCH=OFF"),
