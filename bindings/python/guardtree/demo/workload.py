@@ -117,7 +117,7 @@ def _toml(document: dict[str, Any]) -> str:
 
 
 def paths(corpus: Corpus) -> Any:
-    """posixpath on the files' names, as str and as bytes"""
+    """posixpath on names, as str and as bytes"""
     result: list[Any] = [posixpath.commonpath(corpus.paths)]
     for path in corpus.paths:
         name: Any
@@ -133,7 +133,7 @@ def paths(corpus: Corpus) -> Any:
 
 
 def urls(corpus: Corpus) -> Any:
-    """urllib.parse on the files' names and titles"""
+    """urllib.parse on names and titles"""
     result: list[Any] = []
     for path in corpus.paths:
         quoted = parse.quote(path)
@@ -182,7 +182,7 @@ def dates(corpus: Corpus) -> Any:
 
 
 def archive(corpus: Corpus) -> Any:
-    """tarfile headers of the files, written and read back"""
+    """tarfile headers, written and read back"""
     result: list[Any] = []
     for path in corpus.paths:
         info = tarfile.TarInfo(posixpath.relpath(path, corpus.root))
@@ -200,7 +200,7 @@ def config(corpus: Corpus) -> Any:
 
 
 def encode(corpus: Corpus) -> Any:
-    """base64's Ascii85 and Base85 on the start of the files"""
+    """base64's Ascii85 and Base85"""
     result: list[bytes] = []
     for lines in corpus.lines:
         data = "".join(lines[:20]).encode()
