@@ -73,7 +73,7 @@ private:
 };
 
 /// Where caches lie in co_extra; the hook reads it without a call.
-extern Py_ssize_t code_cache_index;
+[[gnu::visibility("hidden")]] extern Py_ssize_t code_cache_index;
 
 /// Entries a code object may have; at the limit callbacks are no longer asked for it,
 /// look-ups go on, misses run plain. Process-wide.

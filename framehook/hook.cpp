@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 //
 // How it works. evaluate_frame decides whether the frame is worth a look and tail-calls
-// the evaluator below. decide() looks the code's table up; a hit makes the frame a
-// frame of the entry's code. All that a look-up needs is gone from the C stack before
-// the frame runs.
+// the evaluator below. A table of leaf programs is looked up on the way, without a
+// stack frame of ours; decide() does all else. A hit makes the frame a frame of the
+// entry's code. All that a look-up needs is gone from the C stack before the frame
+// runs.
 //
 // Requirements that a change must keep: 1. a frame that is not run by an evaluator is
 // cleared exactly once (call_replacement, abandon); 2. nothing of the cache is touched
@@ -48,8 +49,11 @@ PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throw
 PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
                     CodeCache& cache, const Entry& entry) noexcept {
     auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
-    if (substitute_in_place(thread, frame, code, replacement)) [[likely]]
+    if (fits_in_place(thread, frame, code, replacement)) [[likely]] {
+        const auto kept = Owned<PyCodeObject>::share(code);
+        CPython::substitute(thread, frame, code, replacement);
         return run_frame;
+    }
     ++cache.counters.called;
     return call_replacement(thread, frame, code, replacement);
 }
@@ -118,8 +122,9 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
     return handle_miss(thread, frame, code, cache, view);
 }
 
-[[gnu::noinline]] PyObject* decide(PyThreadState* thread, CPython::Frame* frame,
-                                   PyCodeObject* code, CodeCache* cache) {
+/// What becomes of a frame. `missed`: the table was looked up and no entry passed.
+PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
+                 CodeCache* cache, bool missed) {
     if (hook_thread.passing == code) [[unlikely]] {
         hook_thread.passing = nullptr;
         hook_thread.update();
@@ -133,13 +138,14 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
         if (!cache) return abandon(thread, frame);
     }
     const FrameView view(frame);
+    if (missed) return handle_miss(thread, frame, code, *cache, view);
     const Table& table = *cache->table();
     constexpr uint16_t few_values = 8;
     if (table.calls_python() || table.value_count() > few_values) {
         return decide_large(thread, frame, code, *cache, view);
     }
     PyObject* values[few_values];
-    if (const Entry* entry = first_match(table, view, values)) [[likely]] {
+    if (const Entry* entry = first_match<View>(table, view, values)) [[likely]] {
         ++entry->hits;
         return run_entry(thread, frame, code, *cache, *entry);
     }
@@ -156,6 +162,25 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
     return evaluate_below(thread, frame, 1);
 }
 
+[[gnu::noinline]] PyObject* evaluate_decided(PyThreadState* thread,
+                                             CPython::Frame* frame, PyCodeObject* code,
+                                             CodeCache* cache, bool missed) {
+    PyObject* result = decide(thread, frame, code, cache, missed);
+    if (result != run_frame) return result;
+    return evaluate_below(thread, frame, 0);
+}
+
+/// Where the stack is low, or its floor was not read yet.
+[[gnu::cold, gnu::noinline]] PyObject* evaluate_on_low_stack(PyThreadState* thread,
+                                                             CPython::Frame* frame,
+                                                             int throwing) {
+    if (!is_stack_low(hook_thread.stack_floor)) {
+        return evaluate_frame(thread, frame, throwing);
+    }
+    if (throwing) return evaluate_below(thread, frame, throwing);
+    return raise_recursion(thread, frame);
+}
+
 /// The part of evaluate_frame for threads with a callback.
 [[gnu::noinline]] PyObject* evaluate_hooked(PyThreadState* thread,
                                             CPython::Frame* frame) {
@@ -164,17 +189,31 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
     if (cache ? cache->skipped : hook_thread.mode != Mode::compile) {
         return evaluate_below(thread, frame, 0);
     }
-    PyObject* result = decide(thread, frame, code, cache);
-    if (result != run_frame) return result;
-    return evaluate_below(thread, frame, 0);
+    bool missed = false;
+    if (cache && cache->table()->is_leaf() && hook_thread.active != Mode::passing &&
+        CPython::at_start(frame, code) && !CPython::is_tracing(thread)) [[likely]] {
+        const LeafSlots slots(CPython::slots(frame));
+        const Entry* entry = first_match(*cache->table(), slots, nullptr);
+        missed = !entry;
+        if (entry) [[likely]] {
+            auto* replacement = reinterpret_cast<PyCodeObject*>(entry->payload.get());
+            if (Py_REFCNT(code) > 1 && fits_in_place(thread, frame, code, replacement))
+                [[likely]] {
+                ++entry->hits;
+                CPython::substitute(thread, frame, code, replacement);
+                return evaluate_below(thread, frame, 0);
+            }
+        }
+    }
+    return evaluate_decided(thread, frame, code, cache, missed);
 }
 
 }  // namespace
 
 PyObject* evaluate_frame(PyThreadState* thread, CPython::Frame* frame, int throwing) {
     if constexpr (!CPython::checks_c_stack) {
-        if (is_stack_low(hook_thread.stack_floor) && !throwing) [[unlikely]] {
-            return raise_recursion(thread, frame);
+        if (is_below(hook_thread.stack_floor)) [[unlikely]] {
+            return evaluate_on_low_stack(thread, frame, throwing);
         }
     }
     if (hook_thread.active == Mode::off || throwing) {

@@ -23,6 +23,6 @@ PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
                            PyCodeObject* original, PyCodeObject* replacement) noexcept;
 
 /// Tests run every replacement as a call with this.
-extern bool always_call;
+[[gnu::visibility("hidden")]] extern bool always_call;
 
 }  // namespace guardtree

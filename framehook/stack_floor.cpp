@@ -9,7 +9,7 @@
 
 namespace guardtree {
 
-const char* find_stack_floor() noexcept {
+uintptr_t find_stack_floor() noexcept {
     constexpr size_t most = size_t{256} * 1024;
     void* low = nullptr;
     size_t size = 0;
@@ -19,8 +19,8 @@ const char* find_stack_floor() noexcept {
         pthread_attr_destroy(&attributes);
     }
     // Unknown bounds: an address that no frame is under.
-    if (!low) return reinterpret_cast<const char*>(1);
-    return static_cast<const char*>(low) + std::min(most, size / 4);
+    if (!low) return 1;
+    return reinterpret_cast<uintptr_t>(low) + std::min(most, size / 4);
 }
 
 }  // namespace guardtree

@@ -10,11 +10,10 @@ namespace guardtree {
 
 inline constexpr int generator_flags = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
 
-/// True when the frame was made a frame of `replacement` where it lies; false when it
-/// does not fit and must be called. Nothing is allocated.
-inline bool substitute_in_place(PyThreadState* thread, CPython::Frame* frame,
-                                PyCodeObject* original,
-                                PyCodeObject* replacement) noexcept {
+/// True when the frame can become a frame of `replacement` where it lies
+/// (CPython::substitute); else it must be called. Nothing is allocated.
+inline bool fits_in_place(PyThreadState* thread, const CPython::Frame* frame,
+                          PyCodeObject* original, PyCodeObject* replacement) noexcept {
     if (always_call) [[unlikely]]
         return false;
     // RETURN_GENERATOR sizes the generator by the function's code, not by the frame's.
@@ -22,9 +21,7 @@ inline bool substitute_in_place(PyThreadState* thread, CPython::Frame* frame,
         CPython::frame_words(replacement) > CPython::frame_words(original)) {
         return false;
     }
-    if (!CPython::can_substitute(thread, frame, original, replacement)) return false;
-    CPython::substitute(thread, frame, original, replacement);
-    return true;
+    return CPython::can_substitute(thread, frame, original, replacement);
 }
 
 }  // namespace guardtree

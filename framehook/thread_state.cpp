@@ -72,7 +72,7 @@ void end_record(PyObject* capsule) {
         static_cast<ThreadRecord*>(PyCapsule_GetPointer(capsule, record_name));
     // The thread's own storage is there only as long as the thread runs.
     if (record->thread == PyThread_get_thread_ident()) {
-        const char* floor = record->hot->stack_floor;
+        const uintptr_t floor = record->hot->stack_floor;
         *record->hot = HookThread();
         record->hot->stack_floor = floor;
     }

@@ -7,6 +7,8 @@
 
 #include "../framelocals/ref.h"
 
+#include "stack_floor.h"
+
 namespace guardtree {
 
 /// What the hook does for frames of a thread.
@@ -23,8 +25,9 @@ struct HookThread {
     Mode mode = Mode::off;         ///< what the callback says
     int busy = 0;                  ///< depth of guards and callbacks that are running
     PyObject* callback = nullptr;  ///< borrowed from the thread's record
-    PyCodeObject* passing = nullptr;    ///< the code whose next frame is left alone
-    const char* stack_floor = nullptr;  ///< frames below it raise RecursionError (3.11)
+    PyCodeObject* passing = nullptr;  ///< the code whose next frame is left alone
+    /// Frames below it raise RecursionError (3.11 to 3.13).
+    uintptr_t stack_floor = unknown_stack_floor;
 
     /// `active` as the other members have it.
     void update() noexcept {

@@ -33,6 +33,9 @@ struct Info {
     std::string_view python;
     /// User code may run. Values that live across such an op are owned by the walk.
     bool calls_python = false;
+    /// A kind whose check is a few instructions and no call: the hook evaluates
+    /// programs of such kinds on locals before it has a stack frame.
+    bool is_leaf = false;
 };
 
 /// One documented, executed case of a kind: with these operands `pass` passes and
@@ -82,6 +85,12 @@ concept GuardKind = Described<K> && requires(const K kind, PyObject* value) {
     requires std::same_as<decltype(kind.check(value)), bool> ||
         (std::same_as<decltype(kind.check(value)), Verdict> && K::info.calls_python);
 };
+
+template <class K>
+constexpr bool is_leaf_kind = false;
+
+template <GuardKind K>
+constexpr bool is_leaf_kind<K> = K::info.is_leaf && !K::info.calls_python;
 
 template <class S>
 concept RootStep = Described<S> && requires(const S step, const View& view) {

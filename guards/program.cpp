@@ -163,6 +163,9 @@ private:
             if (ops[i].info().calls_python) python_ops.push_back(i);
         }
         program_.calls_python_ = !python_ops.empty();
+        program_.is_leaf_ = std::ranges::all_of(ops, [](const Op& op) {
+            return op.is_from_local() && op.is_kind() && op.info().is_leaf;
+        });
         std::vector<bool> owned(ops.size(), false);
         size_t owned_count = 0;
         for (size_t i = 0; i < ops.size(); ++i) {

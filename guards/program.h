@@ -37,6 +37,9 @@ public:
     /// Some op may run user code.
     bool calls_python() const noexcept { return calls_python_; }
 
+    /// Every op is a leaf kind (kind.h) on a local.
+    bool is_leaf() const noexcept { return is_leaf_; }
+
     /// Names the program reads from slots, for views over mappings.
     std::span<const SlotName> names() const noexcept { return names_; }
 
@@ -55,6 +58,7 @@ private:
     uint16_t value_count_ = 0;
     uint16_t owned_count_ = 0;
     bool calls_python_ = false;
+    bool is_leaf_ = true;
 };
 
 }  // namespace guardtree

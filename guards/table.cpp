@@ -9,6 +9,7 @@
 namespace guardtree {
 void Table::append(Shared<Entry> entry) {
     value_count_ = std::max(value_count_, entry->program.value_count());
+    is_leaf_ = is_leaf_ && entry->program.is_leaf();
     calls_python_ = calls_python_ || entry->program.calls_python();
     entries_.push_back(std::move(entry));
 }

@@ -49,12 +49,16 @@ public:
 
     bool calls_python() const noexcept { return calls_python_; }
 
+    /// Every program is a leaf (program.h): lookup_leaf serves.
+    bool is_leaf() const noexcept { return is_leaf_; }
+
 private:
     void append(Shared<Entry> entry);
 
     std::vector<Shared<Entry>> entries_;
     uint16_t value_count_ = 0;
     bool calls_python_ = false;
+    bool is_leaf_ = true;
 };
 
 /// The first entry of `table` whose guards pass, or null. Null with an exception

@@ -7,6 +7,10 @@
 // dropped at every exit; the rest are borrowed (program.cpp decides which, and why that
 // is safe).
 //
+// What is walked over says which ops there can be. A look-up in the hook walks
+// LeafSlots first: the other ops are not compiled in, and what is left needs no stack
+// frame of its own (README.md has the numbers).
+//
 // Requirements that a change must keep: 1. nothing here allocates, locks or throws;
 // 2. an op whose source is unbound fails, it is never run; 3. an exception leaves the
 // walk either taken (`error`) or pending because it must propagate, never both.
@@ -26,10 +30,27 @@ struct NoObserver {
     void did_not_pass(const Op&, PyObject*, Verdict, Owned<>&) noexcept {}
 };
 
+/// A view's slots alone, for programs of leaf kinds on locals (Program::is_leaf).
+class LeafSlots {
+public:
+    explicit LeafSlots(const SlotWord* slots) noexcept : slots_(slots) {}
+
+    const SlotWord* slots() const noexcept { return slots_; }
+
+private:
+    const SlotWord* slots_;
+};
+
+template <class T>
+concept Walkable = std::same_as<T, View> || std::same_as<T, LeafSlots>;
+
 namespace walk_detail {
 
 inline constexpr unsigned type_match_of_local =
     static_cast<unsigned>(OpCode::TypeMatch) * 2 + 1;
+
+template <Walkable W, class T, bool from_local>
+constexpr bool may_occur = std::same_as<W, View> || (is_leaf_kind<T> && from_local);
 
 template <bool from_local>
 PyObject* source_of(const Op& op, const SlotWord* slots,
@@ -38,8 +59,8 @@ PyObject* source_of(const Op& op, const SlotWord* slots,
     return values[op.source];
 }
 
-template <class T, bool from_local>
-Verdict run(const Op& op, const View& view, const SlotWord* slots, PyObject** values,
+template <class T, bool from_local, Walkable W>
+Verdict run(const Op& op, const W& view, const SlotWord* slots, PyObject** values,
             uint16_t owned_count) noexcept {
     const T& concrete = op.as<T>();
     PyObject* source = nullptr;
@@ -83,16 +104,17 @@ inline void drop(PyObject** values, uint16_t count) noexcept {
 
 }  // namespace walk_detail
 
-/// Evaluates `program` on `view`. `values` has room for program.value_count(). On error
-/// the exception is in `error`, or pending when it must reach the program. Needs the
-/// GIL. The observer hears of each op that did not pass, with its source (borrowed, may
-/// be null).
-template <class Observer>
-Verdict walk(const Program& program, const View& view, PyObject** values,
-             Owned<>& error, Observer& observer) noexcept {
+/// Evaluates `program` on `view`; on LeafSlots when program.is_leaf(). `values` has
+/// room for program.value_count(). On error the exception is in `error`, or pending
+/// when it must reach the program. Needs the GIL. The observer hears of each op that
+/// did not pass, with its source (borrowed, may be null).
+template <Walkable W, class Observer>
+Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& error,
+             Observer& observer) noexcept {
     using namespace walk_detail;
     const std::span<const Op> ops = program.ops();
-    const uint16_t owned_count = program.owned_count();
+    const uint16_t owned_count =
+        std::same_as<W, View> ? program.owned_count() : uint16_t{0};
     // In a register: the view is in memory that user code could change, for all the
     // compiler knows.
     const SlotWord* const slots = view.slots();
@@ -108,16 +130,18 @@ Verdict walk(const Program& program, const View& view, PyObject** values,
         }
         Verdict verdict = Verdict::fail;
         switch (op->dispatch_code()) {
-#define X(type, stem)                                                      \
-    case static_cast<unsigned>(OpCode::type) * 2:                          \
-        verdict = run<type, false>(*op, view, slots, values, owned_count); \
-        break;                                                             \
-    case static_cast<unsigned>(OpCode::type) * 2 + 1:                      \
-        verdict = run<type, true>(*op, view, slots, values, owned_count);  \
+#define GUARDTREE_CASE(type, from_local)                                               \
+    case static_cast<unsigned>(OpCode::type) * 2 + from_local:                         \
+        if constexpr (may_occur<W, type, from_local>)                                  \
+            verdict = run<type, from_local, W>(*op, view, slots, values, owned_count); \
+        else                                                                           \
+            __builtin_unreachable();                                                   \
         break;
+#define X(type, stem) GUARDTREE_CASE(type, false) GUARDTREE_CASE(type, true)
             GUARDTREE_KINDS(X)
             GUARDTREE_STEPS(X)
 #undef X
+#undef GUARDTREE_CASE
         default: __builtin_unreachable();
         }
         if (verdict == Verdict::pass) [[likely]]

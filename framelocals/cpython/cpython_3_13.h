@@ -72,22 +72,21 @@ struct CPython313 {
                base + frame_words(to) < thread->datastack_limit;
     }
 
-    /// Makes `frame` a frame of `to` before its first instruction. Arguments stay where
-    /// they are; the slots after them become unbound, as CPython's own frame set-up
-    /// leaves them. May free `from` when the frame held its last reference.
+    /// Makes `frame` a frame of `to` before its first instruction. `from` has another
+    /// reference than the frame's: nothing dies, so the hook needs no stack frame for
+    /// this. The slots of `from` stay as they are: arguments, then unbound ones.
     static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
                            PyCodeObject* to) noexcept {
-        const int arguments = from->co_argcount + from->co_kwonlyargcount +
-                              ((from->co_flags & CO_VARARGS) != 0) +
-                              ((from->co_flags & CO_VARKEYWORDS) != 0);
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
-        for (int i = arguments; i < to->co_nlocalsplus; ++i) {
+        for (int i = from->co_nlocalsplus; i < to->co_nlocalsplus; ++i) {
             frame->localsplus[i] = nullptr;
+            __asm__("");  // or GCC makes it a call of memset
         }
         frame->stacktop = to->co_nlocalsplus;
         PyObject* before = frame->f_executable;
         frame->f_executable = Py_NewRef(to);
         frame->instr_ptr = _PyCode_CODE(to);
+        if (Py_REFCNT(from) <= 1) __builtin_unreachable();
         Py_DECREF(before);
     }
 

@@ -12,6 +12,7 @@ struct IdMatch {
             "The value is this very object. Held weakly where it can be: once the "
             "object died, nothing matches.",
         .python = "value is expected",
+        .is_leaf = true,
     };
     static constexpr Example examples[] = {{"len", "len", "print"},
                                            {"None", "None", "0"}};

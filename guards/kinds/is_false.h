@@ -10,6 +10,7 @@ struct IsFalse {
         .name = "is_false",
         .summary = "The value is False itself; other false values fail.",
         .python = "value is False",
+        .is_leaf = true,
     };
     static constexpr Example examples[] = {{"", "False", "0"}};
 

@@ -10,6 +10,7 @@ struct IsNone {
         .name = "is_none",
         .summary = "The value is None.",
         .python = "value is None",
+        .is_leaf = true,
     };
     static constexpr Example examples[] = {{"", "None", "0"}};
 

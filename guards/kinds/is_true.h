@@ -10,6 +10,7 @@ struct IsTrue {
         .name = "is_true",
         .summary = "The value is True itself; other true values fail.",
         .python = "value is True",
+        .is_leaf = true,
     };
     static constexpr Example examples[] = {{"", "True", "1"}};
 

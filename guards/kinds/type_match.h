@@ -10,6 +10,7 @@ struct TypeMatch {
         .name = "type_match",
         .summary = "The value's type is exactly `expected`; subclasses fail.",
         .python = "type(value) is expected",
+        .is_leaf = true,
     };
     static constexpr Example examples[] = {
         {"int", "1", "True"}, {"dict", "{}", "[]"}, {"type(None)", "None", "0"}};

@@ -26,7 +26,7 @@ void run_with_stack(size_t size, std::function<void()> body) {
     pthread_attr_destroy(&attributes);
 }
 
-[[gnu::noinline]] size_t depth_until_low(const char*& floor, size_t so_far) {
+[[gnu::noinline]] size_t depth_until_low(uintptr_t& floor, size_t so_far) {
     volatile char block[4096];
     block[0] = 1;
     if (is_stack_low(floor)) return so_far;
@@ -35,16 +35,18 @@ void run_with_stack(size_t size, std::function<void()> body) {
 }
 
 TEST(StackFloor, is_below_running_code_and_is_read_once) {
-    const char* floor = nullptr;
+    uintptr_t floor = unknown_stack_floor;
     EXPECT_FALSE(is_stack_low(floor));
     EXPECT_EQ(floor, find_stack_floor());
     const char here = 0;
-    EXPECT_LT(floor, &here);
+    EXPECT_LT(floor, reinterpret_cast<uintptr_t>(&here));
+    EXPECT_FALSE(is_below(floor));
+    EXPECT_TRUE(is_below(unknown_stack_floor));
 }
 
 TEST(StackFloor, each_thread_has_its_own) {
-    const char* main_floor = find_stack_floor();
-    const char* other = nullptr;
+    const uintptr_t main_floor = find_stack_floor();
+    uintptr_t other = 0;
     run_with_stack(size_t{2} << 20, [&] { other = find_stack_floor(); });
     EXPECT_NE(other, main_floor);
 }
@@ -52,7 +54,7 @@ TEST(StackFloor, each_thread_has_its_own) {
 TEST(StackFloor, is_reached_before_the_stack_ends) {
     size_t depth = 0;
     run_with_stack(size_t{2} << 20, [&] {
-        const char* floor = nullptr;
+        uintptr_t floor = unknown_stack_floor;
         depth = depth_until_low(floor, 0);
     });
     // 2 MiB less the margin of 256 KiB, and what the thread itself takes.
@@ -63,7 +65,7 @@ TEST(StackFloor, is_reached_before_the_stack_ends) {
 TEST(StackFloor, a_tiny_stack_has_none) {
     bool is_low = true;
     run_with_stack(size_t{256} << 10, [&] {
-        const char* floor = nullptr;
+        uintptr_t floor = unknown_stack_floor;
         is_low = is_stack_low(floor);
     });
     EXPECT_FALSE(is_low);

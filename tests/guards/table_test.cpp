@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../../guards/first_match.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 
@@ -36,7 +37,12 @@ protected:
         }
         const MappingScene scene(scope.scope(), locals.get(), wanted);
         auto values = scratch(table->value_count());
+        const bool is_leaf = table->is_leaf();  // the look-up may replace the table
         const Entry* entry = lookup(*table, scene.view(), values.data());
+        if (is_leaf) {  // both walks of such a table agree
+            const LeafSlots slots(scene.view().slots());
+            EXPECT_EQ(first_match(*table, slots, nullptr), entry) << locals_text;
+        }
         return entry ? PyLong_AsLong(entry->payload.get()) : -1;
     }
 
@@ -126,6 +132,19 @@ TEST_F(TableTest, an_interrupt_ends_the_search_and_stays_pending) {
     EXPECT_EQ(found("{'x': 0}"), -1);
     EXPECT_EQ(taken_error_text(), "KeyboardInterrupt: ");
     EXPECT_FALSE(table->entries()[0]->last_error);
+}
+
+TEST_F(TableTest, leaf_programs_are_found_by_slots_alone) {
+    add({{"local('x')", "type_match(str)"}, {"local('y')", "is_true()"}});
+    add({{"local('x')", "type_match(int)"}, {"local('y')", "id_match(len)"}});
+    add({{"local('z')", "is_none()"}});
+    ASSERT_TRUE(table->is_leaf());
+    EXPECT_EQ(found("{'x': '', 'y': True}"), 0);
+    EXPECT_EQ(found("{'x': 1, 'y': len}"), 1);
+    EXPECT_EQ(found("{'x': 1, 'y': True, 'z': None}"), 2);
+    EXPECT_EQ(found("{'x': 1}"), -1);
+    add({{"local('x')", "length(1)"}});
+    EXPECT_FALSE(table->is_leaf());
 }
 
 TEST_F(TableTest, its_needs_are_the_largest_of_its_entries) {

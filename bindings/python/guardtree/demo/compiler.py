@@ -19,7 +19,7 @@ from .. import (
     reset_code,
 )
 from ..callbacks import is_generator
-from .costs import measured_costs
+from .costs import Costs, measured_costs
 from .specialize import Refused, Specialized, specialize
 from .values import SCALARS, Need
 
@@ -85,9 +85,15 @@ class Compiler:
     """A callback which specialises the functions of some modules, each for the calls
     that come twice."""
 
-    def __init__(self, modules: frozenset[str], worth: float = WORTH_IT) -> None:
+    def __init__(
+        self,
+        modules: frozenset[str],
+        worth: float = WORTH_IT,
+        costs: Costs | None = None,  # None: as measured, at the first need
+    ) -> None:
         self.modules = modules
         self.worth = worth
+        self.costs = costs
         self.functions: dict[CodeType, Function] = {}
         self.left: Counter[str] = Counter()  # why code was left as it is
         self.touched: list[CodeType] = []
@@ -124,7 +130,7 @@ class Compiler:
                 f_locals,
                 frame.closure,
                 constants,
-                measured_costs(),
+                self.costs or measured_costs(),
             )
         except Refused as refusal:
             return self.leave(frame, entry, str(refusal))
