@@ -21,6 +21,13 @@ void bind_explain(py::module_& module) {
         .def_readonly("found", &Failure::found, "The value that was found.")
         .def_readonly("error", &Failure::error,
                       "What it raised; empty for a plain failure.")
+        .def_property_readonly(
+            "note",
+            [](const Failure& self) {
+                PyObject* note = self.note ? self.note.get() : Py_None;
+                return py::reinterpret_borrow<py::object>(note);
+            },
+            "What note() said of the guard, or None.")
         .def("__str__", &Failure::text)
         .def("__repr__",
              [](const Failure& self) { return "<Failure " + self.text() + ">"; });
@@ -35,6 +42,8 @@ void bind_explain(py::module_& module) {
                 return names[static_cast<int>(self.verdict)];
             },
             "'pass', 'fail' or 'error' (some guard raised).")
+        .def_readonly("checks_run", &Explanation::checks_run,
+                      "How many steps, kinds and relations were evaluated.")
         .def("__bool__",
              [](const Explanation& self) { return self.verdict == Verdict::pass; })
         .def("__str__", &Explanation::text)

@@ -133,8 +133,7 @@ Op op_from_python(GuardTree& tree, const py::args& args, const py::kwargs& kwarg
     if (!read_operands<T>(ordered, operands, references, problem)) {
         throw_diagnostic(problem);
     }
-    for (Owned<>& each : references) tree.tree.references().push_back(std::move(each));
-    tree.changed();
+    tree.keep(std::move(references));
     return Op(operands);
 }
 
@@ -157,7 +156,9 @@ void bind_kind(py::class_<GuardManager>& manager) {
             const Op op = op_from_python<K>(tree, args, kwargs);
             Diagnostic problem;
             const NodeId node = node_for_check(tree, handle.node(), op.code());
-            if (!tree.tree.check(node, op, problem)) throw_diagnostic(problem);
+            CheckId made = 0;
+            if (!tree.tree.check(node, op, problem, &made)) throw_diagnostic(problem);
+            tree.last_added = {made, false};
             return self;
         },
         documentation<K>("GuardManager").c_str());
@@ -186,6 +187,20 @@ void bind_step(py::class_<GuardManager>& manager) {
                 Owned<>::share(handle.root(self).ptr()), &tree, child);
         },
         documentation<S>("GuardManager").c_str());
+}
+
+py::object add_note(const py::object& self, const py::object& note) {
+    GuardTree& tree = self.cast<GuardManager&>().tree();
+    const auto [id, is_relation] = tree.last_added;
+    if (id == no_id) throw py::value_error("no guard was added yet: a note needs one");
+    auto kept = Owned<>::share(note.ptr());
+    if (is_relation) {
+        tree.tree.annotate_relation(id, std::move(kept));
+    } else {
+        tree.tree.annotate_check(id, std::move(kept));
+    }
+    tree.changed();
+    return self;
 }
 
 template <class... Ks>
@@ -220,12 +235,16 @@ void bind_guard_manager(py::module_& module) {
     manager.def(py::init<py::handle>(), py::arg("scope"));
     bind_steps(manager, AllSteps{});
     bind_kinds(manager, AllKinds{});
+    bind_relations(manager);
     add_method(manager, check_method);
     add_method(manager, call_method);
     manager.def(
         "explain", &explain_subject, py::arg("subject"),
         "Every guard that does not pass on `subject` (as for check): where, what "
         "was expected, what was found.");
+    manager.def("note", &add_note, py::arg("note"),
+                "Keeps any object with the guard that was added last, for "
+                "explanations: where it comes from, say. Returns the same handle.");
     manager.def("__str__",
                 [](const GuardManager& self) { return self.tree().tree.text(); });
     manager.def("__repr__", [](const GuardManager& self) {

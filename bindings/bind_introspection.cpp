@@ -59,6 +59,18 @@ py::dict step_description() {
     return entry;
 }
 
+template <class R>
+py::dict relation_description() {
+    py::dict entry = description<R>();
+    py::list examples;
+    for (const RelationExample& example : R::examples) {
+        examples.append(py::make_tuple(text(example.operands), text(example.pass),
+                                       text(example.fail)));
+    }
+    entry["examples"] = examples;
+    return entry;
+}
+
 template <class... Ks>
 py::list kind_list(TypeList<Ks...>) {
     py::list list;
@@ -70,6 +82,13 @@ template <class... Ss>
 py::list step_list(TypeList<Ss...>) {
     py::list list;
     (list.append(step_description<Ss>()), ...);
+    return list;
+}
+
+template <class... Rs>
+py::list relation_list(TypeList<Rs...>) {
+    py::list list;
+    (list.append(relation_description<Rs>()), ...);
     return list;
 }
 
@@ -98,6 +117,7 @@ void bind_introspection(py::module_& module) {
                "`__init__` unseen), checks_c_stack, free_threaded, subinterpreters.");
     module.def("_kinds", [] { return kind_list(AllKinds{}); });
     module.def("_steps", [] { return step_list(AllSteps{}); });
+    module.def("_relations", [] { return relation_list(AllRelations{}); });
 }
 
 }  // namespace guardtree

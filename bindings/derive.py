@@ -26,7 +26,19 @@ def method(entry: Entry, result: str) -> str:
     head = f"    def {entry['method']}(self{operands}) -> {result}:"
     text = f"{entry['summary']} In Python: `{entry['python']}`."
     lines = textwrap.wrap(text, 76)
-    doc = '\n        '.join(lines)
+    doc = "\n        ".join(lines)
+    return f'{head}\n        """{doc}"""\n'
+
+
+def relation_method(entry: Entry) -> str:
+    """One relation of GuardManager, as the stub has it."""
+    operands = "".join(f", {name}: {kind}" for name, _, kind in entry["operands"])
+    values = ", *values: GuardManager"
+    if entry["operands"]:
+        values += ", **named: GuardManager"
+    text = f"{entry['summary']} In Python, for example: `{entry['python']}`."
+    doc = "\n        ".join(textwrap.wrap(text, 76))
+    head = f"    def {entry['method']}(self{operands}{values}) -> GuardManager:"
     return f'{head}\n        """{doc}"""\n'
 
 
@@ -35,6 +47,7 @@ def stub(source: Path) -> str:
     template = (source / "bindings/stub.pyi.in").read_text()
     methods = [method(step, "GuardManager") for step in _guardtree._steps()]
     methods += [method(kind, "Self") for kind in _guardtree._kinds()]
+    methods += [relation_method(each) for each in _guardtree._relations()]
     return template.replace("    # @GUARD_METHODS@\n", "\n".join(methods))
 
 
@@ -61,9 +74,10 @@ def section(entry: Entry, columns: list[str]) -> list[str]:
 def reference() -> str:
     """The text of guards/REFERENCE.md."""
     lines = [
-        "# Reference of guard kinds and steps",
+        "# Reference of guard kinds, steps and relations",
         "",
-        "Derived from guards/kinds/ and steps/ by bindings/derive.py; do not edit.",
+        "Derived from guards/kinds, steps and relations by bindings/derive.py; do not "
+        "edit.",
         "Every row of a table is executed by the tests, against its own Python text.",
         "",
         "## Kinds",
@@ -77,6 +91,11 @@ def reference() -> str:
     lines += [""]
     for step in _guardtree._steps():
         lines += section(step, ["operands", "from", "fetches", "nothing from"])
+    lines += ["## Relations", "", "A relation checks several values of one tree. "]
+    lines[-1] += "Its values are given in order; those of an expression also by name."
+    lines += [""]
+    for each in _guardtree._relations():
+        lines += section(each, ["operands", "passes over", "fails over"])
     return "\n".join(lines).rstrip() + "\n"
 
 

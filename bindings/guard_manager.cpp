@@ -78,12 +78,23 @@ const Shared<CompiledGuards>& GuardTree::compiled() {
     return compiled_;
 }
 
+void GuardTree::keep(References references) {
+    References& kept = tree.references();
+    for (Owned<>& each : references) {
+        if (kept.empty() || kept.back().get() != each.get()) {
+            kept.push_back(std::move(each));
+        }
+    }
+    changed();
+}
+
 int GuardTree::traverse(visitproc visit, void* arg) const {
     for (const Owned<>& reference : tree.references()) Py_VISIT(reference.get());
+    for (const Owned<>& note : tree.notes()) Py_VISIT(note.get());
     if (!compiled_) return 0;
     // The program's copies are counted too. A check that pins it has `self` on its
     // stack.
-    const References& copies = compiled_->program.tree().references();
+    const References& copies = compiled_->program.references();
     for (const Owned<>& reference : copies) Py_VISIT(reference.get());
     return 0;
 }

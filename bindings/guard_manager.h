@@ -29,6 +29,16 @@ public:
 
     Tree tree;
 
+    /// What note() speaks of: the check or relation that was added last.
+    struct {
+        CheckId id = no_id;
+        bool is_relation = false;
+    } last_added;
+
+    /// Takes over what new operands refer to, once for a run of equal ones; the next
+    /// check compiles anew.
+    void keep(References references);
+
     /// The code object that names are resolved in. Throws when it has died.
     PyCodeObject* code() const;
 
@@ -84,5 +94,6 @@ private:
 };
 
 void bind_guard_manager(py::module_& module);
+void bind_relations(py::class_<GuardManager>& manager);
 
 }  // namespace guardtree

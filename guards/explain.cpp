@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "explain.h"
 
+#include <algorithm>
+
 #include "walk.h"
 
 namespace guardtree {
@@ -10,27 +12,41 @@ namespace {
 /// Keeps values; texts are made after the walk, because repr runs user code.
 struct Collector {
     static constexpr bool goes_on = true;
+    static constexpr bool hears_each = true;
 
     struct Record {
-        Op op;
-        Owned<> source;
+        const Op* op;
+        References found;
         Verdict verdict;
         Owned<> error;
     };
 
     std::vector<Record> records;
     std::vector<bool> reported_unbound;
+    size_t ran = 0;
 
-    void did_not_pass(const Op& op, PyObject* source, Verdict verdict,
-                      Owned<>& error) noexcept {
-        if (!source && op.is_from_local()) {
-            if (reported_unbound.size() <= op.source) {
-                reported_unbound.resize(op.source + size_t{1});
-            }
-            if (reported_unbound[op.source]) return;
-            reported_unbound[op.source] = true;
+    void runs(const Op& op) noexcept {
+        if (op.code() != OpCode::ItemBlock) ++ran;
+    }
+
+    bool is_told_already(const Op& op, std::span<PyObject* const> found) {
+        const bool is_complete =
+            std::ranges::all_of(found, [](PyObject* each) { return each != nullptr; });
+        if (is_complete || op.is_relation()) return false;
+        if (reported_unbound.size() <= op.source) {
+            reported_unbound.resize(op.source + size_t{1});
         }
-        records.push_back({op, Owned<>::share(source), verdict, std::move(error)});
+        if (reported_unbound[op.source]) return true;
+        reported_unbound[op.source] = true;
+        return false;
+    }
+
+    void did_not_pass(const Op& op, std::span<PyObject* const> found, Verdict verdict,
+                      Owned<>& error) noexcept {
+        if (is_told_already(op, found)) return;
+        References kept;
+        for (PyObject* each : found) kept.push_back(Owned<>::share(each));
+        records.push_back({&op, std::move(kept), verdict, std::move(error)});
     }
 };
 
@@ -45,25 +61,27 @@ std::string error_text(PyObject* exception) {
     return result;
 }
 
+std::string found_in(const Collector::Record& record) {
+    if (record.found.empty()) return "nothing";
+    std::string text;
+    for (const Owned<>& each : record.found) {
+        if (!each) return record.op->is_relation() ? "a value missing" : "unbound";
+        text += (text.empty() ? "" : ", ") + found_text(each.get());
+    }
+    return text;
+}
+
 Failure describe(const Program& program, const Collector::Record& record) {
-    const Op& op = record.op;
-    const Tree& tree = program.tree();
+    const Op& op = *record.op;
+    const auto number = static_cast<size_t>(&op - program.ops().data());
     Failure failure;
     failure.kind = op.info().name;
     failure.expected = call_text(op);
     failure.error = error_text(record.error.get());
-    if (op.is_kind()) {
-        failure.path = tree.path_text(op.node);
-        failure.python = python_text(op, failure.path);
-    } else {
-        failure.path = tree.path_text(op.node);
-        failure.python = failure.path;
-    }
-    if (record.source) {
-        failure.found = found_text(record.source.get());
-    } else {
-        failure.found = op.is_from_local() ? "unbound" : "nothing";
-    }
+    failure.python = program.claim_text(number);
+    failure.path = op.is_relation() ? failure.python : program.path_text(number);
+    failure.found = found_in(record);
+    failure.note = Owned<>::share(program.note_of(op));
     return failure;
 }
 
@@ -93,6 +111,7 @@ bool explain(const Program& program, const View& view, Explanation& to) {
     Owned<> error;
     to.verdict = walk(program, view, values.data(), error, collector);
     if (PyErr_Occurred()) return false;
+    to.checks_run = collector.ran;
     for (const Collector::Record& record : collector.records) {
         to.failures.push_back(describe(program, record));
     }

@@ -15,8 +15,9 @@ struct Failure {
     std::string python;    ///< the guard as Python: "cfg.training is True"
     std::string expected;  ///< "is_true()"
     std::string found;     ///< "False (bool)", or "unbound", or "nothing"
-    std::string
-        error;  ///< "ZeroDivisionError: division by zero", empty for a plain fail
+    /// "ZeroDivisionError: division by zero", empty for a plain fail.
+    std::string error;
+    Owned<> note;  ///< what the user said of the guard, or null
 
     /// One sentence for people.
     std::string text() const;
@@ -26,6 +27,7 @@ struct Failure {
 struct Explanation {
     Verdict verdict = Verdict::pass;
     std::vector<Failure> failures;  ///< in program order, all of them
+    size_t checks_run = 0;          ///< steps, kinds and relations that were evaluated
 
     std::string text() const;
 };

@@ -1,5 +1,5 @@
-// What a guard kind and a step are: the concepts, and what each says about itself. Read
-// this first; kinds/type_match.h is the shortest example.
+// What a guard kind, a step and a relation are: the concepts, and what each says about
+// itself. Read this first; kinds/type_match.h is the shortest example.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstdint>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -23,8 +24,8 @@ namespace guardtree {
 /// is pending until the walk takes it.
 enum class Verdict : uint8_t { fail, pass, error };
 
-/// What every kind and step says about itself. Docs, errors, bindings, tests and the
-/// printed tree read only this.
+/// What every kind, step and relation says about itself. Docs, errors, bindings, tests
+/// and the printed tree read only this.
 struct Info {
     std::string_view name;     ///< Python method, DSL word, file stem
     std::string_view summary;  ///< one sentence, for docs
@@ -48,6 +49,12 @@ struct Example {
 /// `fail` it fetches nothing, and the guard fails.
 struct StepExample {
     std::string_view operands, value, result, fail;
+};
+
+/// One documented, executed case of a relation: it passes over the values of the tuple
+/// `pass` and fails over those of `fail`.
+struct RelationExample {
+    std::string_view operands, pass, fail;
 };
 
 template <class T, class Owner>
@@ -98,13 +105,43 @@ concept RootStep = Described<S> && requires(const S step, const View& view) {
     noexcept->std::same_as<Borrowed<>>;
 };
 
-template <class S>
-concept ValueStep = Described<S> && requires(const S step, PyObject* value) {
-    { step.get(value) }
-    noexcept;
-    requires std::same_as<decltype(step.get(value)), Borrowed<>> ||
-        std::same_as<decltype(step.get(value)), Owned<>>;
+/// Where a step found its value last: a guess that the next look-up begins with. It is
+/// kept in the op, shared by all threads, and never decides an answer.
+class Remembered {
+public:
+    explicit Remembered(uint16_t& place) noexcept : place_(&place) {}
+
+    uint16_t place() const noexcept {
+        return __atomic_load_n(place_, __ATOMIC_RELAXED);
+    }
+
+    /// Places that do not fit are not remembered.
+    void remember(size_t place) const noexcept {
+        if (place <= UINT16_MAX) {
+            __atomic_store_n(place_, static_cast<uint16_t>(place), __ATOMIC_RELAXED);
+        }
+    }
+
+private:
+    uint16_t* place_;
 };
+
+/// A step whose look-up begins where the last one ended.
+template <class S>
+concept RememberingStep = Described<S> &&
+    requires(const S step, PyObject* value, Remembered remembered) {
+    { step.get(value, remembered) }
+    noexcept->std::same_as<Borrowed<>>;
+};
+
+template <class S>
+concept ValueStep = RememberingStep<S> ||
+    (Described<S>&& requires(const S step, PyObject* value) {
+        { step.get(value) }
+        noexcept;
+        requires std::same_as<decltype(step.get(value)), Borrowed<>> ||
+            std::same_as<decltype(step.get(value)), Owned<>>;
+    });
 
 /// Fetches a child value. Null without an exception: there is no such child, the guard
 /// fails. Null with one (only where the info says calls_python): the verdict is error.
@@ -114,12 +151,25 @@ concept GuardStep = RootStep<S> || ValueStep<S>;
 /// True for a step whose result nobody else keeps alive.
 template <class S>
 constexpr bool returns_owned = [] {
-    if constexpr (RootStep<S>) {
+    if constexpr (RootStep<S> || RememberingStep<S>) {
         return false;
     } else {
         return std::same_as<decltype(std::declval<const S&>().get(nullptr)), Owned<>>;
     }
 }();
+
+/// A check over several values. `values` is the walk's scratch: borrowed, none null,
+/// and the relation may reorder them. `arity_problem(count)` is empty when it takes
+/// that many; `text(paths)` is the relation in Python.
+template <class R>
+concept GuardRelation = Described<R> &&
+    requires(const R relation, std::span<PyObject*> values,
+             std::span<const std::string> paths, size_t count) {
+    { relation.check(values) }
+    noexcept->std::same_as<bool>;
+    { relation.arity_problem(count) } -> std::same_as<std::string>;
+    { relation.text(paths) } -> std::same_as<std::string>;
+};
 
 /// Roots that name a slot are bound to a code object when a tree is compiled.
 template <class S>

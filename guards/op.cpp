@@ -101,6 +101,32 @@ size_t hash_op(const Op& op) noexcept {
     });
 }
 
+std::string relation_text(const Op& relation, std::span<const std::string> paths) {
+    return dispatch(relation, [&](const auto& concrete) -> std::string {
+        if constexpr (GuardRelation<std::remove_cvref_t<decltype(concrete)>>) {
+            return concrete.text(paths);
+        } else {
+            return {};
+        }
+    });
+}
+
+std::string arity_problem(const Op& relation, size_t count) {
+    return dispatch(relation, [&](const auto& concrete) -> std::string {
+        if constexpr (GuardRelation<std::remove_cvref_t<decltype(concrete)>>) {
+            return concrete.arity_problem(count);
+        } else {
+            return std::string(concrete.info.name) + " is not a relation";
+        }
+    });
+}
+
+bool is_root_step(const Op& op) noexcept {
+    return dispatch(op, [](const auto& concrete) {
+        return RootStep<std::remove_cvref_t<decltype(concrete)>>;
+    });
+}
+
 bool is_alive(const Op& op) noexcept {
     return dispatch(op, [](const auto& concrete) {
         auto alive = [](const auto& member) {

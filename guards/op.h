@@ -1,4 +1,5 @@
-// One instruction of a program: a kind or a step with its operands, trivially copyable.
+// One instruction of a program: a kind, a step or a relation with its operands,
+// trivially copyable.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -10,16 +11,22 @@
 #include <span>
 #include <string>
 
+#include "item_block.h"
 #include "kinds.gen.h"
+#include "relations.gen.h"
 #include "steps.gen.h"
 
 namespace guardtree {
 
-/// What an op does: every kind, then every step.
+/// Every kind, every step and every relation: what has operands and is bound.
+#define GUARDTREE_OPS(X) GUARDTREE_KINDS(X) GUARDTREE_STEPS(X) GUARDTREE_RELATIONS(X)
+
+/// What an op does.
 enum class OpCode : uint16_t {
 #define X(type, stem) type,
-    GUARDTREE_KINDS(X) GUARDTREE_STEPS(X)
+    GUARDTREE_OPS(X)
 #undef X
+        ItemBlock,  ///< the compiler's own (item_block.h)
 };
 
 inline constexpr uint16_t kind_count = 0
@@ -28,34 +35,39 @@ inline constexpr uint16_t kind_count = 0
 #undef X
     ;
 
+inline constexpr uint16_t step_count = 0
+#define X(type, stem) +1
+    GUARDTREE_STEPS(X)
+#undef X
+    ;
+
 inline constexpr const Info* op_infos[] = {
 #define X(type, stem) &type::info,
-    GUARDTREE_KINDS(X) GUARDTREE_STEPS(X)
+    GUARDTREE_OPS(X)
 #undef X
 };
 
 template <class T>
 inline constexpr OpCode code_of = OpCode{};
 
-#define X(type, stem)                                                              \
-    static_assert(GuardKind<type>, "guards/kinds/" #stem ".h: " #type              \
-                                   " does not satisfy GuardKind (guards/kind.h)"); \
-    static_assert(type::info.name == #stem,                                        \
-                  "guards/kinds/" #stem ".h: info.name must equal the file's ");   \
-    template <>                                                                    \
+#define GUARDTREE_NAMED(Concept, folder, type, stem)                                  \
+    static_assert(Concept<type>, "guards/" folder "/" #stem ".h: " #type              \
+                                 " does not satisfy " #Concept " (guards/kind.h)");   \
+    static_assert(type::info.name == #stem,                                           \
+                  "guards/" folder "/" #stem ".h: info.name must equal the file's "); \
+    template <>                                                                       \
     inline constexpr OpCode code_of<type> = OpCode::type;
-GUARDTREE_KINDS(X)
-#undef X
-
-#define X(type, stem)                                                              \
-    static_assert(GuardStep<type>, "guards/steps/" #stem ".h: " #type              \
-                                   " does not satisfy GuardStep (guards/kind.h)"); \
-    static_assert(type::info.name == #stem,                                        \
-                  "guards/steps/" #stem ".h: info.name must equal the file's ");   \
-    template <>                                                                    \
-    inline constexpr OpCode code_of<type> = OpCode::type;
-GUARDTREE_STEPS(X)
-#undef X
+#define GUARDTREE_KIND(type, stem) GUARDTREE_NAMED(GuardKind, "kinds", type, stem)
+#define GUARDTREE_STEP(type, stem) GUARDTREE_NAMED(GuardStep, "steps", type, stem)
+#define GUARDTREE_RELATION(type, stem) \
+    GUARDTREE_NAMED(GuardRelation, "relations", type, stem)
+GUARDTREE_KINDS(GUARDTREE_KIND)
+GUARDTREE_STEPS(GUARDTREE_STEP)
+GUARDTREE_RELATIONS(GUARDTREE_RELATION)
+#undef GUARDTREE_KIND
+#undef GUARDTREE_STEP
+#undef GUARDTREE_RELATION
+#undef GUARDTREE_NAMED
 
 /// 32 bytes. Sources and destinations are indices into the walk's values, except that
 /// an op that is_from_local reads its source straight from the view's raw slot:
@@ -69,6 +81,11 @@ public:
     explicit Op(const T& operands) noexcept
         : dispatch_code_(static_cast<uint16_t>(static_cast<unsigned>(code_of<T>) * 2)) {
         new (payload_) T(operands);
+    }
+
+    explicit Op(const ItemBlockOperands& operands) noexcept
+        : dispatch_code_(static_cast<uint16_t>(OpCode::ItemBlock) * 2) {
+        new (payload_) ItemBlockOperands(operands);
     }
 
     OpCode code() const noexcept { return static_cast<OpCode>(dispatch_code_ >> 1); }
@@ -86,6 +103,16 @@ public:
 
     bool is_kind() const noexcept { return static_cast<uint16_t>(code()) < kind_count; }
 
+    bool is_step() const noexcept {
+        return static_cast<uint16_t>(static_cast<uint16_t>(code()) - kind_count) <
+               step_count;
+    }
+
+    bool is_relation() const noexcept {
+        return static_cast<uint16_t>(code()) >= kind_count + step_count &&
+               code() != OpCode::ItemBlock;
+    }
+
     const Info& info() const noexcept {
         return *op_infos[static_cast<uint16_t>(code())];
     }
@@ -100,15 +127,24 @@ public:
         return *std::launder(reinterpret_cast<T*>(payload_));
     }
 
+    const ItemBlockOperands& block() const noexcept {
+        return *std::launder(reinterpret_cast<const ItemBlockOperands*>(payload_));
+    }
+
 private:
     uint16_t dispatch_code_ = 0;
 
 public:
-    uint16_t source = 0;       ///< value index, or slot number when is_from_local
-    uint16_t destination = 0;  ///< steps: where the fetched value goes
-    uint32_t skip =
-        0;  ///< ops that need the value this step fetches (explain jumps them)
-    uint32_t node = 0;  ///< node of the tree that this op checks or fetches
+    uint16_t source = 0;  ///< value index, or slot number when is_from_local
+    uint16_t destination =
+        0;  ///< steps: where the fetched value goes; relations: scratch
+    /// What a RememberingStep remembers; relations: how many values.
+    mutable uint16_t place = 0;
+    /// Steps: the ops that need the value it fetches, which explain jumps. Item blocks:
+    /// the ops that it speaks for. Relations: the first of its sources.
+    uint32_t skip = 0;
+    /// The tree's: node of a step, check of a kind, number of a relation.
+    uint32_t id = 0;
 
 private:
     alignas(8) std::byte payload_[op_payload_size] = {};
@@ -123,9 +159,9 @@ decltype(auto) dispatch(const Op& op, Visitor&& visit) {
     switch (op.code()) {
 #define X(type, stem) \
     case OpCode::type: return visit(op.as<type>());
-        GUARDTREE_KINDS(X)
-        GUARDTREE_STEPS(X)
+        GUARDTREE_OPS(X)
 #undef X
+    case OpCode::ItemBlock: break;
     }
     __builtin_unreachable();
 }
@@ -141,6 +177,15 @@ std::string python_text(const Op& op, const std::string& value);
 
 /// The op as the call that makes it: "type_match(int)".
 std::string call_text(const Op& op);
+
+/// A relation in Python, over the paths of its values.
+std::string relation_text(const Op& relation, std::span<const std::string> paths);
+
+/// Why a relation cannot take `count` values; empty when it can.
+std::string arity_problem(const Op& relation, size_t count);
+
+/// True for a step that starts a path.
+bool is_root_step(const Op& op) noexcept;
 
 /// False when an operand is an object that has died: the op can never pass again.
 bool is_alive(const Op& op) noexcept;

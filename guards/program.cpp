@@ -18,12 +18,16 @@
 #include <limits>
 
 #include "builtin_length.h"
+#include "tree_order.h"
 
 namespace guardtree {
 namespace {
 
 /// Bounds the stack that a walk takes: 8 bytes per value.
 constexpr size_t most_values = 4096;
+
+/// Items that a block op pays for.
+constexpr size_t least_block = 2;
 
 bool makes_reference(const Op& op) noexcept {
     return dispatch(op, [](const auto& concrete) {
@@ -40,33 +44,29 @@ bool makes_reference(const Op& op) noexcept {
 
 class Compiler {
 public:
-    Compiler(PyCodeObject* code, Program& program, Diagnostic& problem)
-        : code_(code), program_(program), problem_(problem) {}
+    Compiler(const Tree& tree, PyCodeObject* code, const FailureCounts* counts,
+             Program& program, Diagnostic& problem)
+        : tree_(tree),
+          code_(code),
+          program_(program),
+          problem_(problem),
+          order_(tree, counts) {}
 
     bool run() {
-        find_useful();
-        for (NodeId root : nodes()[0].children) {
-            if (useful_[root] && !emit(root)) return false;
+        producer_.assign(tree_.node_count(), no_op);
+        slot_.assign(tree_.node_count(), -1);
+        for (const NodeId root : order_.children(0)) {
+            if (order_.is_useful(root) && !emit(root)) return false;
         }
-        return place_values();
+        return emit_relations() && place_values() && keep_notes();
     }
 
 private:
-    const std::vector<Node>& nodes() const { return program_.tree_.nodes(); }
-
-    /// A node is useful when it or a descendant has a check; children follow parents.
-    void find_useful() {
-        useful_.assign(nodes().size(), false);
-        for (size_t i = nodes().size(); i-- > 1;) {
-            if (!nodes()[i].checks.empty()) useful_[i] = true;
-            if (useful_[i]) useful_[nodes()[i].parent] = true;
-        }
-    }
-
     struct Frame {
         NodeId node;
         size_t step_op;
         size_t next_child;
+        std::vector<NodeId> children;
     };
 
     /// Preorder with an explicit stack: trees may be as deep as users like.
@@ -75,44 +75,139 @@ private:
         if (!enter(root, stack)) return false;
         while (!stack.empty()) {
             Frame& top = stack.back();
-            const std::vector<NodeId>& children = nodes()[top.node].children;
-            if (top.next_child < children.size()) {
-                const NodeId child = children[top.next_child++];
-                if (useful_[child] && !enter(child, stack)) return false;
+            if (top.next_child < top.children.size()) {
+                if (size_t run = block_length(top); run >= least_block) {
+                    emit_block(top, run);
+                    for (; run > 0; --run) {
+                        if (!enter(top.children[top.next_child++], stack)) return false;
+                        leave(stack);
+                    }
+                    continue;
+                }
+                const NodeId child = top.children[top.next_child++];
+                if (order_.is_useful(child) && !enter(child, stack)) return false;
                 continue;
             }
-            if (top.step_op != no_op) {
-                Op& step = program_.ops_[top.step_op];
-                step.skip =
-                    static_cast<uint32_t>(program_.ops_.size() - top.step_op - 1);
-            }
-            stack.pop_back();
+            leave(stack);
         }
         return true;
     }
 
+    void leave(std::vector<Frame>& stack) {
+        const size_t step_op = stack.back().step_op;
+        if (step_op != no_op) {
+            Op& step = program_.ops_[step_op];
+            step.skip = static_cast<uint32_t>(program_.ops_.size() - step_op - 1);
+        }
+        stack.pop_back();
+    }
+
     bool enter(NodeId id, std::vector<Frame>& stack) {
-        const Node& node = nodes()[id];
+        const Node& node = tree_.node(id);
         Op step = node.step;
         if (!bind(step)) return false;
         size_t step_op = no_op;
         if (step.code() != code_of<Local>) {
             step_op = program_.ops_.size();
             if (node.parent != 0) read_from(node.parent, step);
-            step.node = id;
+            step.id = id;
             program_.ops_.push_back(step);
-            producer_.resize(nodes().size(), no_op);
             producer_[id] = step_op;
         } else {
-            slot_.resize(nodes().size(), -1);
             slot_[id] = step.as<Local>().slot;
         }
-        for (Op check : node.checks) {
-            read_from(id, check);
-            check.node = id;
-            program_.ops_.push_back(check);
+        for (const CheckId check : order_.checks(id)) {
+            Op kind = tree_.check_at(check).kind;
+            read_from(id, kind);
+            kind.id = check;
+            program_.ops_.push_back(kind);
         }
-        stack.push_back({id, step_op, 0});
+        stack.push_back({id, step_op, 0, order_.children(id)});
+        return true;
+    }
+
+    /// The index of a child that is a list or tuple item with a type match and nothing
+    /// else, or -1.
+    Py_ssize_t block_index(NodeId child, OpCode step) const {
+        const Node& node = tree_.node(child);
+        if (node.step.code() != step || node.last_child != no_id ||
+            node.last_check == no_id || order_.is_related(child)) {
+            return -1;
+        }
+        const Check& check = tree_.check_at(node.last_check);
+        if (check.next != node.last_check || check.kind.code() != code_of<TypeMatch>) {
+            return -1;
+        }
+        const Py_ssize_t index = step == code_of<ListItem>
+                                     ? node.step.as<ListItem>().index.value
+                                     : node.step.as<TupleItem>().index.value;
+        return index < std::numeric_limits<int32_t>::max() ? index : -1;
+    }
+
+    /// How many children from the next one on one block can speak for.
+    size_t block_length(const Frame& frame) const {
+        const OpCode step = tree_.node(frame.children[frame.next_child]).step.code();
+        if (step != code_of<ListItem> && step != code_of<TupleItem>) return 0;
+        size_t length = 0;
+        for (size_t i = frame.next_child; i < frame.children.size(); ++i, ++length) {
+            if (block_index(frame.children[i], step) < 0) break;
+        }
+        return length;
+    }
+
+    void emit_block(const Frame& frame, size_t run) {
+        const OpCode step = tree_.node(frame.children[frame.next_child]).step.code();
+        ItemBlockOperands block;
+        block.is_list = step == code_of<ListItem>;
+        block.first = static_cast<uint32_t>(program_.block_items_.size());
+        block.count = static_cast<uint32_t>(run);
+        for (size_t i = frame.next_child; i < frame.next_child + run; ++i) {
+            const NodeId child = frame.children[i];
+            const Py_ssize_t index = block_index(child, step);
+            const Op& kind = tree_.check_at(tree_.node(child).last_check).kind;
+            program_.block_items_.push_back({kind.as<TypeMatch>().expected, index});
+            block.longest = std::max(block.longest, static_cast<uint32_t>(index + 1));
+        }
+        Op op(block);
+        read_from(frame.node, op);
+        op.skip = static_cast<uint32_t>(run * 2);
+        program_.ops_.push_back(op);
+    }
+
+    bool emit_relations() {
+        for (CheckId id = 0; id < tree_.relations().size(); ++id) {
+            const RelationCheck& relation = tree_.relations()[id];
+            Op op = relation.relation;
+            op.id = id;
+            op.skip = static_cast<uint32_t>(program_.sources_.size());
+            op.place = static_cast<uint16_t>(relation.nodes.size());
+            for (const NodeId node : relation.nodes) {
+                const bool is_local = slot_[node] >= 0;
+                program_.sources_.push_back(
+                    {static_cast<uint16_t>(is_local ? slot_[node] : 0), is_local});
+                if (!is_local) {
+                    readers_.push_back({producer_[node], program_.ops_.size(),
+                                        program_.sources_.size() - 1});
+                }
+            }
+            program_.ops_.push_back(op);
+        }
+        return true;
+    }
+
+    bool keep_notes() {
+        const auto keep = [&](uint32_t id, uint32_t note, bool is_relation) {
+            if (PyObject* text = tree_.note(note)) {
+                program_.notes_.push_back({id, is_relation, Owned<>::share(text)});
+            }
+        };
+        for (CheckId id = 0; id < tree_.check_count(); ++id) {
+            keep(id, tree_.check_at(id).note, false);
+        }
+        for (CheckId id = 0; id < tree_.relations().size(); ++id) {
+            keep(id, tree_.relations()[id].note, true);
+        }
+        program_.references_ = tree_.references();
         return true;
     }
 
@@ -140,62 +235,35 @@ private:
         return true;
     }
 
-    /// Points `op` at the value of `node`, and notes the reading.
+    /// Points `op`, the next one, at the value of `node`, and notes the reading.
     void read_from(NodeId node, Op& op) {
-        if (nodes()[node].step.code() == code_of<Local>) {
+        if (slot_[node] >= 0) {
             op.read_local(static_cast<uint16_t>(slot_[node]));
             return;
         }
-        readers_.push_back({producer_[node], program_.ops_.size()});
+        readers_.push_back({producer_[node], program_.ops_.size(), no_op});
     }
 
+    static constexpr size_t no_op = static_cast<size_t>(-1);
+
+    /// An op that reads a fetched value; for a relation, through one of its sources.
     struct Reader {
         size_t producer;
         size_t op;
+        size_t relation_source;
     };
 
     bool place_values() {
-        std::vector<Op>& ops = program_.ops_;
-        std::vector<size_t> last_read(ops.size(), 0);
-        for (const Reader& reader : readers_) last_read[reader.producer] = reader.op;
-        std::vector<size_t> python_ops;
-        for (size_t i = 0; i < ops.size(); ++i) {
-            if (ops[i].info().calls_python) python_ops.push_back(i);
+        const std::vector<Op>& ops = program_.ops_;
+        last_read_.assign(ops.size(), 0);
+        is_kept_.assign(ops.size(), false);
+        for (const Reader& reader : readers_) {
+            last_read_[reader.producer] =
+                std::max(last_read_[reader.producer], reader.op);
+            if (reader.relation_source != no_op) is_kept_[reader.producer] = true;
         }
-        program_.calls_python_ = !python_ops.empty();
-        program_.is_leaf_ = std::ranges::all_of(ops, [](const Op& op) {
-            return op.is_from_local() && op.is_kind() && op.info().is_leaf;
-        });
-        std::vector<bool> owned(ops.size(), false);
-        size_t owned_count = 0;
-        for (size_t i = 0; i < ops.size(); ++i) {
-            if (ops[i].is_kind()) continue;
-            const auto next = std::ranges::upper_bound(python_ops, i);
-            owned[i] = makes_reference(ops[i]) ||
-                       (next != python_ops.end() && *next <= last_read[i]);
-            if (owned[i]) ++owned_count;
-        }
-        std::vector<size_t>
-            free_at;  // borrowed places: the op after which each is free
-        size_t next_owned = 0;
-        for (size_t i = 0; i < ops.size(); ++i) {
-            if (ops[i].is_kind()) continue;
-            size_t place = next_owned;
-            if (owned[i]) {
-                ++next_owned;
-            } else {
-                const auto free = std::ranges::find_if(
-                    free_at, [i](size_t last) { return last < i; });
-                place = owned_count + static_cast<size_t>(free - free_at.begin());
-                if (free == free_at.end()) {
-                    free_at.push_back(last_read[i]);
-                } else {
-                    *free = last_read[i];
-                }
-            }
-            ops[i].destination = static_cast<uint16_t>(place);
-        }
-        const size_t values = owned_count + free_at.size();
+        find_owned();
+        const size_t values = give_places();
         if (values > most_values) {
             problem_ = {PyExc_OverflowError,
                         "the guards need " + std::to_string(values) +
@@ -204,30 +272,94 @@ private:
             return false;
         }
         for (const Reader& reader : readers_) {
-            ops[reader.op].source = ops[reader.producer].destination;
+            const uint16_t place = ops[reader.producer].destination;
+            if (reader.relation_source == no_op) {
+                program_.ops_[reader.op].source = place;
+            } else {
+                program_.sources_[reader.relation_source].index = place;
+            }
         }
         program_.value_count_ = static_cast<uint16_t>(values);
-        program_.owned_count_ = static_cast<uint16_t>(owned_count);
+        program_.owned_count_ = static_cast<uint16_t>(owned_count_);
+        program_.is_leaf_ = std::ranges::all_of(ops, [](const Op& op) {
+            return op.is_from_local() && op.is_kind() && op.info().is_leaf;
+        });
         return true;
     }
 
-    static constexpr size_t no_op = static_cast<size_t>(-1);
+    void find_owned() {
+        const std::vector<Op>& ops = program_.ops_;
+        std::vector<size_t> python_ops;
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (ops[i].code() == OpCode::ItemBlock) continue;
+            if (ops[i].info().calls_python) python_ops.push_back(i);
+        }
+        program_.calls_python_ = !python_ops.empty();
+        owned_.assign(ops.size(), false);
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (!ops[i].is_step()) continue;
+            const auto next = std::ranges::upper_bound(python_ops, i);
+            owned_[i] = makes_reference(ops[i]) ||
+                        (next != python_ops.end() && *next <= last_read_[i]);
+            if (owned_[i]) ++owned_count_;
+        }
+    }
 
+    /// Owned values first, each in a place of its own; then those that relations read,
+    /// the same; then what shares places; then the relations' scratch. The number of
+    /// all.
+    size_t give_places() {
+        std::vector<Op>& ops = program_.ops_;
+        size_t next_owned = 0;
+        size_t next_kept = owned_count_;
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (!ops[i].is_step() || !(owned_[i] || is_kept_[i])) continue;
+            ops[i].destination =
+                static_cast<uint16_t>(owned_[i] ? next_owned++ : next_kept++);
+        }
+        // Of the shared places: the op after which each is free.
+        std::vector<size_t> free_at;
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (!ops[i].is_step() || owned_[i] || is_kept_[i]) continue;
+            const auto free =
+                std::ranges::find_if(free_at, [i](size_t last) { return last < i; });
+            ops[i].destination = static_cast<uint16_t>(
+                next_kept + static_cast<size_t>(free - free_at.begin()));
+            if (free == free_at.end()) {
+                free_at.push_back(last_read_[i]);
+            } else {
+                *free = last_read_[i];
+            }
+        }
+        const size_t scratch = next_kept + free_at.size();
+        size_t largest = 0;
+        for (Op& op : ops) {
+            if (!op.is_relation()) continue;
+            op.destination = static_cast<uint16_t>(scratch);
+            largest = std::max(largest, size_t{op.place});
+        }
+        return scratch + largest;
+    }
+
+    const Tree& tree_;
     PyCodeObject* code_;
     Program& program_;
     Diagnostic& problem_;
-    std::vector<bool> useful_;
+    TreeOrder order_;
     std::vector<size_t> producer_;
     std::vector<int> slot_;
     std::vector<Reader> readers_;
+    std::vector<size_t> last_read_;
+    std::vector<bool> is_kept_;
+    std::vector<bool> owned_;
+    size_t owned_count_ = 0;
 };
 
 bool Program::compile(const Tree& tree, PyCodeObject* code, Program& to,
-                      Diagnostic& problem) {
+                      Diagnostic& problem, const FailureCounts* counts) {
     set_up_builtin_length();
     Program made;
-    made.tree_ = tree;
-    if (!Compiler(code, made, problem).run()) return false;
+    if (!Compiler(tree, code, counts, made, problem).run()) return false;
     to = std::move(made);
     return true;
 }

@@ -8,23 +8,40 @@
 #include <string>
 #include <vector>
 
+#include "item_block.h"
 #include "tree.h"
 
 namespace guardtree {
 
-/// Immutable after compile, so it may be evaluated re-entrantly and by several threads.
-/// The only owner of the references its ops use. Ops are in preorder: a step, the
-/// checks of what it fetches, its children.
+/// Where a relation finds one of its values.
+struct RelationSource {
+    uint16_t index;   ///< among the walk's values, or the number of a slot
+    bool from_local;  ///< a slot
+};
+
+/// How often each node's step and each check did not pass: what fail-first ordering
+/// goes by. Shorter vectors mean zero.
+struct FailureCounts {
+    std::vector<uint64_t> nodes;
+    std::vector<uint64_t> checks;
+};
+
+/// Immutable after compile, so it may be evaluated re-entrantly and by several threads
+/// (steps remember places, which decide nothing). The only owner of the references its
+/// ops use. Ops are in preorder: a step, the checks of what it fetches, its children;
+/// relations come last. 64 bytes for a value with one check.
 class Program {
 public:
     Program() noexcept = default;
     Program(Program&&) noexcept = default;
     Program& operator=(Program&&) noexcept = default;
 
-    /// Compiles a snapshot of `tree` for `code`. Paths without checks are left out. On
-    /// failure `to` is untouched and `problem` says what does not fit.
+    /// Compiles a snapshot of `tree` for `code`. Paths without checks are left out.
+    /// With `counts`, siblings that failed more often come first, as far as no user
+    /// code runs between them: the answer stays the same. On failure `to` is untouched
+    /// and `problem` says what does not fit.
     static bool compile(const Tree& tree, PyCodeObject* code, Program& to,
-                        Diagnostic& problem);
+                        Diagnostic& problem, const FailureCounts* counts = nullptr);
 
     std::span<const Op> ops() const noexcept { return ops_; }
 
@@ -43,18 +60,51 @@ public:
     /// Names the program reads from slots, for views over mappings.
     std::span<const SlotName> names() const noexcept { return names_; }
 
+    /// The values of a relation, in order.
+    std::span<const RelationSource> sources_of(const Op& relation) const noexcept {
+        const uint32_t first = relation.skip;
+        return {sources_.data() + first, relation.place};
+    }
+
+    std::span<const BlockItem> block_items() const noexcept { return block_items_; }
+
     /// An object that an op compares with has died: the program can never pass again.
     bool is_dead() const noexcept;
 
-    /// The tree it was compiled from, for explanations.
-    const Tree& tree() const noexcept { return tree_; }
+    /// The value that op `number` fetches or checks, as a Python expression:
+    /// "cfg.training". Cold.
+    std::string path_text(size_t number) const;
+
+    /// What op `number` demands, as a Python expression: "cfg.training is True"; of a
+    /// step, the path. Cold.
+    std::string claim_text(size_t number) const;
+
+    /// What the user said of the check or relation, or null.
+    PyObject* note_of(const Op& op) const noexcept;
+
+    /// What it keeps alive, for the garbage collector.
+    const References& references() const noexcept { return references_; }
 
 private:
     friend class Compiler;
 
+    struct Note {
+        uint32_t id;  ///< Op::id
+        bool is_relation;
+        Owned<> text;
+    };
+
+    std::string local_name(uint16_t slot) const;
+
+    /// The path of a relation's value, which op `number` reads.
+    std::string source_text(size_t number, const RelationSource& source) const;
+
     std::vector<Op> ops_;
     std::vector<SlotName> names_;
-    Tree tree_;
+    std::vector<RelationSource> sources_;
+    std::vector<BlockItem> block_items_;
+    std::vector<Note> notes_;
+    References references_;
     uint16_t value_count_ = 0;
     uint16_t owned_count_ = 0;
     bool calls_python_ = false;

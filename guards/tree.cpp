@@ -1,42 +1,37 @@
-// Building and printing guard trees.
+// Building guard trees.
 // SPDX-License-Identifier: MIT
 #include "tree.h"
-
-#include <limits>
 
 namespace guardtree {
 namespace {
 
-bool is_root_step(const Op& step) noexcept {
-    return dispatch(step, [](const auto& concrete) {
-        return RootStep<std::remove_cvref_t<decltype(concrete)>>;
-    });
+/// Appends `id` to the circular list whose last element is `last`.
+template <class Array>
+void append(Array& array, uint32_t& last, uint32_t id) {
+    if (last == no_id) {
+        array[id].next = id;
+    } else {
+        array[id].next = array[last].next;
+        array[last].next = id;
+    }
+    last = id;
 }
 
-/// A node that is still to be printed.
-struct Pending {
-    NodeId id;
-    size_t depth;
-    std::string parent_path;
-};
-
-void append_node(const Node& node, const std::string& path, size_t depth,
-                 std::string& text) {
-    const std::string indent(depth * 2, ' ');
-    text += indent + call_text(node.step) + "\n";
-    for (const Op& check : node.checks) {
-        text +=
-            indent + "  - " + call_text(check) + ": " + python_text(check, path) + "\n";
-    }
+uint32_t edge_hash(NodeId parent, const Op& step) noexcept {
+    const uint64_t mixed =
+        (hash_op(step) ^ (parent * 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;
+    return static_cast<uint32_t>(mixed >> 32);
 }
 
 }  // namespace
 
-Tree::Tree() : nodes_(1) {}
+Tree::Tree() : nodes_(1) {
+    edges_.max_load_factor(0.8f);
+}
 
 bool Tree::child(NodeId parent, const Op& step, NodeId& to, Diagnostic& problem) {
-    const std::string name(step.info().name);
     if (is_root_step(step) != (parent == 0)) {
+        const std::string name(step.info().name);
         problem = {PyExc_ValueError,
                    parent == 0
                        ? name +
@@ -45,23 +40,24 @@ bool Tree::child(NodeId parent, const Op& step, NodeId& to, Diagnostic& problem)
                        : name + " starts a path; call it on the root of the tree"};
         return false;
     }
-    const auto found = edges_.find(Edge{parent, step});
+    const Wanted wanted{edge_hash(parent, step), parent, &step, &nodes_};
+    const auto found = edges_.find(wanted);
     if (found != edges_.end()) {
-        to = found->second;
+        to = found->node;
         return true;
     }
-    if (nodes_.size() >= std::numeric_limits<NodeId>::max()) {
-        problem = {PyExc_OverflowError, "a guard tree holds at most 2**32 values"};
+    if (nodes_.size() >= no_id) {
+        problem = {PyExc_OverflowError, "a guard tree holds less than 2**32 values"};
         return false;
     }
     to = static_cast<NodeId>(nodes_.size());
-    nodes_.push_back({.step = step, .parent = parent, .children = {}, .checks = {}});
-    nodes_[parent].children.push_back(to);
-    edges_.emplace(Edge{parent, step}, to);
+    nodes_.push_back({.step = step, .parent = parent});
+    append(nodes_, nodes_[parent].last_child, to);
+    edges_.insert(Slot{wanted.hash, to});
     return true;
 }
 
-bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem) {
+bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem, CheckId* to) {
     if (node == 0) {
         problem = {
             PyExc_ValueError,
@@ -70,52 +66,60 @@ bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem) {
                 "f_locals"};
         return false;
     }
-    std::vector<Op>& checks = nodes_[node].checks;
-    for (const Op& present : checks) {
-        if (same_op(present, kind)) return true;
+    CheckId present = no_id;
+    each_check(node, [&](CheckId id) {
+        if (same_op(checks_[id].kind, kind)) present = id;
+    });
+    if (present == no_id) {
+        present = static_cast<CheckId>(checks_.size());
+        checks_.push_back({.kind = kind});
+        append(checks_, nodes_[node].last_check, present);
     }
-    checks.push_back(kind);
+    if (to) *to = present;
     return true;
 }
 
-std::string Tree::path_text(NodeId node) const {
-    if (node == 0) return {};
-    // Outermost step last: collect upwards, render downwards (no recursion on deep
-    // paths).
-    std::vector<NodeId> path;
-    for (NodeId id = node; id != 0; id = nodes_[id].parent) path.push_back(id);
-    std::string text;
-    for (size_t i = path.size(); i-- > 0;) {
-        text = python_text(nodes_[path[i]].step, text);
+bool Tree::relate(const Op& relation, std::span<const NodeId> nodes,
+                  Diagnostic& problem, CheckId* to) {
+    std::string text = arity_problem(relation, nodes.size());
+    for (const NodeId node : nodes) {
+        if (node == 0)
+            text =
+                std::string(relation.info().name) + " relates values; the root is none";
     }
-    return text;
+    if (!text.empty()) {
+        problem = {PyExc_ValueError, text};
+        return false;
+    }
+    if (to) *to = static_cast<CheckId>(relations_.size());
+    relations_.push_back({relation, {nodes.begin(), nodes.end()}});
+    return true;
 }
 
-std::string Tree::text() const {
-    std::string text = "guard tree\n";
-    std::vector<Pending> stack;
-    auto push_children = [&](NodeId id, size_t depth, const std::string& path) {
-        const std::vector<NodeId>& children = nodes_[id].children;
-        for (size_t i = children.size(); i-- > 0;) {
-            stack.push_back({children[i], depth, path});
-        }
-    };
-    push_children(0, 1, {});
-    while (!stack.empty()) {
-        const Pending next = std::move(stack.back());
-        stack.pop_back();
-        const Node& node = nodes_[next.id];
-        const std::string path = python_text(node.step, next.parent_path);
-        append_node(node, path, next.depth, text);
-        push_children(next.id, next.depth + 1, path);
-    }
-    return text;
+uint32_t Tree::keep_note(Owned<> note) {
+    if (!note) return no_id;
+    notes_.push_back(std::move(note));
+    return static_cast<uint32_t>(notes_.size() - 1);
+}
+
+void Tree::annotate_check(CheckId check, Owned<> note) {
+    checks_[check].note = keep_note(std::move(note));
+}
+
+void Tree::annotate_relation(CheckId relation, Owned<> note) {
+    relations_[relation].note = keep_note(std::move(note));
 }
 
 void Tree::clear() {
     nodes_.assign(1, Node());
+    checks_.clear();
+    relations_.clear();
     edges_.clear();
-    References().swap(references_);
+    // What goes may run user code, which may look at the tree.
+    References references;
+    References notes;
+    references.swap(references_);
+    notes.swap(notes_);
 }
 
 }  // namespace guardtree

@@ -25,9 +25,20 @@ namespace guardtree {
 
 /// Stops at the first op that does not pass, and leaves no trace: the hot path.
 struct NoObserver {
+    /// After an op that did not pass, what does not depend on it is evaluated too.
     static constexpr bool goes_on = false;
+    /// Hears of each op: item blocks are walked item by item.
+    static constexpr bool hears_each = false;
 
-    void did_not_pass(const Op&, PyObject*, Verdict, Owned<>&) noexcept {}
+    /// Before an op runs. Only with hears_each.
+    void runs(const Op&) noexcept {}
+
+    /// `found`: what the op read, borrowed; null where a slot is unbound, empty for
+    /// steps that read nothing. The error may be taken.
+    void did_not_pass(const Op&, std::span<PyObject* const> found, Verdict,
+                      Owned<>&) noexcept {
+        static_cast<void>(found);
+    }
 };
 
 /// A view's slots alone, for programs of leaf kinds on locals (Program::is_leaf).
@@ -83,6 +94,8 @@ Verdict run(const Op& op, const W& view, const SlotWord* slots, PyObject** value
         PyObject* found = nullptr;
         if constexpr (RootStep<T>)
             found = concrete.get(view).get();
+        else if constexpr (RememberingStep<T>)
+            found = concrete.get(source, Remembered(op.place)).get();
         else
             found = concrete.get(source).get();
         const bool is_owned = op.destination < owned_count;
@@ -96,6 +109,52 @@ Verdict run(const Op& op, const W& view, const SlotWord* slots, PyObject** value
         }
     }
     return Verdict::fail;
+}
+
+/// Gathers the values of a relation in its scratch; false when one is not there.
+inline bool gather(const Program& program, const Op& op, const SlotWord* slots,
+                   PyObject** values) noexcept {
+    bool is_complete = true;
+    PyObject** to = values + op.destination;
+    for (const RelationSource& source : program.sources_of(op)) {
+        *to =
+            source.from_local ? slot_object(slots[source.index]) : values[source.index];
+        is_complete = is_complete && *to;
+        ++to;
+    }
+    return is_complete;
+}
+
+template <GuardRelation R>
+Verdict run_relation(const Program& program, const Op& op, const SlotWord* slots,
+                     PyObject** values) noexcept {
+    if (!gather(program, op, slots, values)) return Verdict::fail;
+    const std::span<PyObject*> gathered(values + op.destination, op.place);
+    return op.as<R>().check(gathered) ? Verdict::pass : Verdict::fail;
+}
+
+inline bool run_block(const Program& program, const Op& op, const SlotWord* slots,
+                      PyObject* const* values) noexcept {
+    PyObject* value = op.is_from_local() ? source_of<true>(op, slots, values)
+                                         : source_of<false>(op, slots, values);
+    return value && passes(op.block(), program.block_items(), value);
+}
+
+/// Tells the observer what the op read.
+template <class Observer>
+void report(const Program& program, const Op& op, const SlotWord* slots,
+            PyObject** values, Verdict verdict, Owned<>& error, Observer& observer) {
+    std::span<PyObject* const> found;
+    PyObject* source = nullptr;
+    if (op.is_relation()) {
+        gather(program, op, slots, values);
+        found = {values + op.destination, op.place};
+    } else if (!is_root_step(op)) {
+        source = op.is_from_local() ? source_of<true>(op, slots, values)
+                                    : source_of<false>(op, slots, values);
+        found = {&source, 1};
+    }
+    observer.did_not_pass(op, found, verdict, error);
 }
 
 inline void drop(PyObject** values, uint16_t count) noexcept {
@@ -118,10 +177,13 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
     // In a register: the view is in memory that user code could change, for all the
     // compiler knows.
     const SlotWord* const slots = view.slots();
-    for (uint16_t i = 0; i < owned_count; ++i) values[i] = nullptr;
+    // A relation asks for values whose steps an observer may have gone on without.
+    const uint16_t emptied = Observer::goes_on ? program.value_count() : owned_count;
+    for (uint16_t i = 0; i < emptied; ++i) values[i] = nullptr;
     Verdict outcome = Verdict::pass;
     const Op* const end = ops.data() + ops.size();
     for (const Op* op = ops.data(); op != end; ++op) {
+        if constexpr (Observer::hears_each) observer.runs(*op);
         // The most frequent op: a compare costs less than the jump table.
         if (op->dispatch_code() == type_match_of_local) {
             PyObject* local = slot_object(slots[op->source]);
@@ -142,6 +204,26 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
             GUARDTREE_STEPS(X)
 #undef X
 #undef GUARDTREE_CASE
+#define X(type, stem)                                                  \
+    case static_cast<unsigned>(OpCode::type) * 2:                      \
+        if constexpr (std::same_as<W, LeafSlots>)                      \
+            __builtin_unreachable();                                   \
+        else                                                           \
+            verdict = run_relation<type>(program, *op, slots, values); \
+        break;
+            GUARDTREE_RELATIONS(X)
+#undef X
+        case static_cast<unsigned>(OpCode::ItemBlock) * 2:
+        case static_cast<unsigned>(OpCode::ItemBlock) * 2 + 1:
+            if constexpr (std::same_as<W, LeafSlots>) {
+                __builtin_unreachable();
+            } else if constexpr (Observer::hears_each) {
+                continue;
+            } else if (run_block(program, *op, slots, values)) {
+                op += op->skip;
+                continue;
+            }
+            break;
         default: __builtin_unreachable();
         }
         if (verdict == Verdict::pass) [[likely]]
@@ -151,14 +233,11 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
             if (must_propagate()) break;
             error = take_exception();
         }
+        if constexpr (Observer::hears_each) {
+            report(program, *op, slots, values, verdict, error, observer);
+        }
         if constexpr (!Observer::goes_on) break;
-        PyObject* source = nullptr;
-        if (op->is_from_local())
-            source = source_of<true>(*op, slots, values);
-        else if (op->is_kind() || program.tree().nodes()[op->node].parent != 0)
-            source = source_of<false>(*op, slots, values);
-        observer.did_not_pass(*op, source, verdict, error);
-        op += op->skip;
+        if (op->is_step()) op += op->skip;
     }
     if (owned_count) {
         if (outcome != Verdict::pass) {  // an exception may be on its way out

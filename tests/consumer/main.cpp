@@ -58,7 +58,7 @@ int run() {
         ask(program, code, names.get(), "{'x': 3}") == guardtree::Verdict::pass;
     const bool fails =
         ask(program, code, names.get(), "{'x': True}") == guardtree::Verdict::fail;
-    std::printf("%s: %d %d\n", python_text(tree.nodes()[node].checks[0], "x").c_str(),
+    std::printf("%s: %d %d\n", python_text(guardtree::Op(type_match), "x").c_str(),
                 passes, fails);
     return passes && fails ? 0 : 2;
 }

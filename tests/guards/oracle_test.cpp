@@ -149,20 +149,21 @@ protected:
     /// out.
     static Owned<> printed(const Tree& tree, NodeId id) {
         auto list = Owned<>::steal(PyList_New(0));
-        for (const NodeId child : tree.nodes()[id].children) {
-            const Node& node = tree.nodes()[child];
+        tree.each_child(id, [&](NodeId child) {
+            const Node& node = tree.node(child);
             const std::string path = tree.path_text(child);
             const Owned<> below = printed(tree, child);
-            if (node.checks.empty() && PyList_GET_SIZE(below.get()) == 0) continue;
+            if (node.last_check == no_id && PyList_GET_SIZE(below.get()) == 0) return;
             auto checks = Owned<>::steal(PyList_New(0));
-            for (const Op& check : node.checks) {
-                PyList_Append(checks.get(), str(python_text(check, path)).get());
-            }
+            tree.each_check(child, [&](CheckId check) {
+                const Op& kind = tree.check_at(check).kind;
+                PyList_Append(checks.get(), str(python_text(kind, path)).get());
+            });
             const Owned<> step = str(std::string(node.step.info().name));
             const Owned<> row =
                 tuple_of({step.get(), str(path).get(), checks.get(), below.get()});
             PyList_Append(list.get(), row.get());
-        }
+        });
         return list;
     }
 
@@ -275,7 +276,7 @@ private:
         NodeId node = 0;
         // Half of the paths go on from one that is there, so that nodes have several
         // users.
-        const auto present = static_cast<int>(guards_.tree.nodes().size());
+        const auto present = static_cast<int>(guards_.tree.node_count());
         if (present > 1 && below(2))
             node = static_cast<NodeId>(1 + below(present - 1));
         else

@@ -26,10 +26,9 @@ bool read_op(std::string_view name, PyObject* operands, Op& to, References& keep
                                            static_cast<size_t>(Py_SIZE(operands)));
 #define X(type, stem) \
     if (name == #stem) return read_as<type>(items, to, keep, problem);
-    GUARDTREE_KINDS(X)
-    GUARDTREE_STEPS(X)
+    GUARDTREE_OPS(X)
 #undef X
-    throw PythonError("no kind or step is called " + std::string(name));
+    throw PythonError("no kind, step or relation is called " + std::string(name));
 }
 
 MappingScene::MappingScene(const Scope& scope, PyObject* mapping,
@@ -80,6 +79,14 @@ Guards& Guards::guard(Path ops) {
     }
     check(id, *(ops.end() - 1));
     return *this;
+}
+
+void Guards::relate(const std::string& call, std::initializer_list<Path> paths) {
+    std::vector<NodeId> nodes;
+    for (const Path& path : paths) nodes.push_back(node(path));
+    Diagnostic problem;
+    is_stale_ = true;
+    if (!tree.relate(op(call), nodes, problem)) throw PythonError(problem.message);
 }
 
 const Program& Guards::program() {

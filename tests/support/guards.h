@@ -54,6 +54,9 @@ public:
 
     void check(NodeId node, const std::string& call);
 
+    /// Adds a relation over paths: relate("same_object()", {{"local('x')"}, ...}).
+    void relate(const std::string& call, std::initializer_list<Path> paths);
+
     /// Evaluates on locals given as a Python expression: "{'x': 3}". `error` is set
     /// anew.
     Verdict verdict(const std::string& locals);

@@ -33,8 +33,10 @@ def same_constant(value: Any, expected: Any) -> bool:
         return len(value) == len(expected) and all(map(same_constant, value, expected))
     if kind is dict:
         return len(value) == len(expected) and all(
-            any(same_constant(k, key) and same_constant(v, item)
-                for key, item in expected.items())
+            any(
+                same_constant(k, key) and same_constant(v, item)
+                for key, item in expected.items()
+            )
             for k, v in value.items()
         )
     if kind in (set, frozenset):

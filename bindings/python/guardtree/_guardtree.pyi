@@ -51,6 +51,8 @@ class Failure:
     def found(self) -> str: ...
     @property
     def error(self) -> str: ...
+    @property
+    def note(self) -> Any: ...
 
 class Explanation:
     """What explain found; true when all guards pass."""
@@ -59,6 +61,8 @@ class Explanation:
     def failures(self) -> list[Failure]: ...
     @property
     def verdict(self) -> Literal["pass", "fail", "error"]: ...
+    @property
+    def checks_run(self) -> int: ...
     def __bool__(self) -> bool: ...
 
 class GuardManager:
@@ -73,6 +77,8 @@ class GuardManager:
     @property
     def path(self) -> str:
         """The node as a Python expression; empty on the root."""
+    def note(self, note: object) -> Self:
+        """Keeps any object with the guard that was added last, for explanations."""
     def attr(self, name: str) -> GuardManager:
         """An attribute, through the full protocol: properties and `__getattr__` run.
         AttributeError fails the guard, other exceptions are errors. In Python:
@@ -159,6 +165,21 @@ class GuardManager:
     def type_match(self, expected: type) -> Self:
         """The value's type is exactly `expected`; subclasses fail. In Python:
         `type(value) is expected`."""
+
+    def distinct_objects(self, *values: GuardManager) -> GuardManager:
+        """Of two or more values no two are the same object (no aliasing). In Python,
+        for example: `all_distinct(a, b)`."""
+
+    def integers(
+        self, expression: str, *values: GuardManager, **named: GuardManager
+    ) -> GuardManager:
+        """An expression over exact ints and lengths of builtin containers is true,
+        computed in 64 bits: + - * // %, comparisons, and, or, not, len(name). A
+        value of another type, an overflow and a division by zero fail it. In
+        Python, for example: `int64(a) == int64(b) * 2`."""
+
+    def same_object(self, *values: GuardManager) -> GuardManager:
+        """Two or more values are the same object. In Python, for example: `a is b`."""
 
 class GuardedCode:
     """Replacement code and the guards under which it may run."""

@@ -1,0 +1,57 @@
+// Reading integer expressions from Python.
+// SPDX-License-Identifier: MIT
+#include "integer_text.h"
+
+#include <memory>
+
+#include "relations/integers.h"
+
+namespace guardtree {
+
+bool IntegerText::read(PyObject* from, IntegerText& to, References& keep,
+                       Diagnostic& problem) {
+    Py_ssize_t size = 0;
+    const char* text =
+        PyUnicode_Check(from) ? PyUnicode_AsUTF8AndSize(from, &size) : nullptr;
+    if (!text) {
+        PyErr_Clear();
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    auto made = std::make_unique<IntegerExpression>();
+    std::string reason;
+    if (!IntegerExpression::parse({text, static_cast<size_t>(size)}, *made, reason)) {
+        problem = {PyExc_ValueError,
+                   std::string(text) + " is not " + expects + ": " + reason};
+        return false;
+    }
+    static constexpr const char* name = "guardtree.integer_expression";
+    auto capsule = Owned<>::steal(PyCapsule_New(made.get(), name, [](PyObject* self) {
+        delete static_cast<IntegerExpression*>(PyCapsule_GetPointer(self, name));
+    }));
+    if (!capsule) {
+        PyErr_Clear();
+        problem = {PyExc_MemoryError, "no memory for an integer expression"};
+        return false;
+    }
+    to.value = made.release();
+    keep.push_back(std::move(capsule));
+    return true;
+}
+
+Owned<> object_of(IntegerText a) noexcept {
+    const std::string& source = a.value->source();
+    return Owned<>::steal(PyUnicode_FromStringAndSize(
+        source.data(), static_cast<Py_ssize_t>(source.size())));
+}
+
+std::string Integers::arity_problem(size_t count) const {
+    const std::vector<std::string>& names = expression.value->names();
+    if (count == names.size()) return {};
+    std::string text = text_of(expression) + " speaks of";
+    for (const std::string& name : names) text += " " + name;
+    return text + ": " + std::to_string(names.size()) + " value(s), " +
+           std::to_string(count) + " given";
+}
+
+}  // namespace guardtree

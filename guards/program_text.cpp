@@ -1,0 +1,63 @@
+// What a program's ops are in Python: paths are found again from the order of the ops.
+// SPDX-License-Identifier: MIT
+#include "program.h"
+
+namespace guardtree {
+
+std::string Program::local_name(uint16_t slot) const {
+    for (const SlotName& name : names_) {
+        if (name.slot == slot) return text_of(Name{name.name});
+    }
+    return "?";
+}
+
+std::string Program::path_text(size_t number) const {
+    // The steps around an op, innermost first: each covers its `skip` ops.
+    std::vector<const Op*> steps;
+    if (ops_[number].is_step()) steps.push_back(&ops_[number]);
+    size_t inner = number;
+    const Op* outermost = &ops_[number];
+    while (!outermost->is_from_local() && inner-- > 0) {
+        const Op& before = ops_[inner];
+        if (!before.is_step() || inner + before.skip < number) continue;
+        steps.push_back(&before);
+        outermost = &before;
+    }
+    std::string text;
+    if (outermost->is_from_local()) text = local_name(outermost->source);
+    for (size_t i = steps.size(); i-- > 0;) text = python_text(*steps[i], text);
+    return text;
+}
+
+std::string Program::source_text(size_t number, const RelationSource& source) const {
+    if (source.from_local) return local_name(source.index);
+    // A relation's values keep their places: the last step that wrote there.
+    while (number-- > 0) {
+        if (ops_[number].is_step() && ops_[number].destination == source.index) {
+            return path_text(number);
+        }
+    }
+    return "?";
+}
+
+std::string Program::claim_text(size_t number) const {
+    const Op& op = ops_[number];
+    if (op.is_step()) return path_text(number);
+    if (op.is_kind()) return python_text(op, path_text(number));
+    std::vector<std::string> paths;
+    for (const RelationSource& source : sources_of(op)) {
+        paths.push_back(source_text(number, source));
+    }
+    return relation_text(op, paths);
+}
+
+PyObject* Program::note_of(const Op& op) const noexcept {
+    for (const Note& note : notes_) {
+        if (note.id == op.id && note.is_relation == op.is_relation() && !op.is_step()) {
+            return note.text.get();
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace guardtree

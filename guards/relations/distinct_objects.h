@@ -1,0 +1,48 @@
+// distinct_objects: values of which no two are the same object.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+
+#include "../kind.h"
+
+namespace guardtree {
+
+struct DistinctObjects {
+    static constexpr Info info{
+        .name = "distinct_objects",
+        .summary = "Of two or more values no two are the same object (no aliasing).",
+        .python = "all_distinct(a, b)",
+    };
+    static constexpr RelationExample examples[] = {
+        {"", "(None, 0)", "(None, None)"},
+        {"", "(len, print, 1, 1.0)", "(len, print, 1, len)"},
+        {"", "tuple(range(40))", "tuple(range(40)) + (0,)"}};
+
+    static constexpr auto operands() { return std::tuple{}; }
+
+    static std::string arity_problem(size_t count) {
+        return count >= 2 ? "" : "distinct_objects needs at least two values";
+    }
+
+    static std::string text(std::span<const std::string> paths) {
+        std::string text = "all_distinct(";
+        for (size_t i = 0; i < paths.size(); ++i) text += (i ? ", " : "") + paths[i];
+        return text + ")";
+    }
+
+    bool check(std::span<PyObject*> values) const noexcept {
+        constexpr size_t few = 12;  // up to here pairs are cheaper than sorting
+        if (values.size() > few) {
+            std::ranges::sort(values, std::less<>());
+            return std::ranges::adjacent_find(values) == values.end();
+        }
+        for (size_t i = 1; i < values.size(); ++i) {
+            for (size_t j = 0; j < i; ++j) {
+                if (values[i] == values[j]) return false;
+            }
+        }
+        return true;
+    }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,51 @@
+// integers: an integer expression over values is true.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../integer_text.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct Integers {
+    static constexpr Info info{
+        .name = "integers",
+        .summary =
+            "An expression over exact ints and lengths of builtin containers is "
+            "true, computed in 64 bits: + - * // %, comparisons, and, or, not, "
+            "len(name). A value of another type, an overflow and a division by zero "
+            "fail it.",
+        .python = "int64(a) == int64(b) * 2",
+    };
+    static constexpr RelationExample examples[] = {
+        {"'a == b * 2'", "(6, 3)", "(6, 4)"},
+        {"'0 < x <= 64'", "(64,)", "(0,)"},
+        {"'len(xs) % 8 == 0'", "('a' * 16,)", "([1],)"},
+        {"'a // b == -2 and a % b == 1'", "(-5, 3)", "(5, 3)"},
+        {"'a + 1 > a'", "(2**62,)", "(2**63 - 1,)"},
+        {"'a == 1'", "(1,)", "(True,)"},
+        {"'x == 0 or 10 // x == 5'", "(0,)", "(3,)"},
+        {"'(a + b) * (c - d) == -a'", "(-1, 2, 3, 2)", "(1.0, 2, 3, 2)"}};
+
+    IntegerText expression;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("expression", &Integers::expression)};
+    }
+
+    /// What the values may be given by, in their order.
+    const std::vector<std::string>& names() const noexcept {
+        return expression.value->names();
+    }
+
+    std::string arity_problem(size_t count) const;
+
+    std::string text(std::span<const std::string> paths) const {
+        return expression.value->text(paths);
+    }
+
+    bool check(std::span<PyObject*> values) const noexcept {
+        return expression.value->holds(values);
+    }
+};
+
+}  // namespace guardtree

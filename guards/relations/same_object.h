@@ -1,0 +1,39 @@
+// same_object: values that are one and the same object.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <algorithm>
+
+#include "../kind.h"
+
+namespace guardtree {
+
+struct SameObject {
+    static constexpr Info info{
+        .name = "same_object",
+        .summary = "Two or more values are the same object.",
+        .python = "a is b",
+    };
+    static constexpr RelationExample examples[] = {
+        {"", "(None, None)", "(None, 0)"},
+        {"", "(len, len, len)", "(len, len, print)"}};
+
+    static constexpr auto operands() { return std::tuple{}; }
+
+    static std::string arity_problem(size_t count) {
+        return count >= 2 ? "" : "same_object needs at least two values";
+    }
+
+    static std::string text(std::span<const std::string> paths) {
+        std::string text;
+        for (const std::string& path : paths)
+            text += (text.empty() ? "" : " is ") + path;
+        return text;
+    }
+
+    bool check(std::span<PyObject*> values) const noexcept {
+        return std::ranges::all_of(values,
+                                   [&](PyObject* each) { return each == values[0]; });
+    }
+};
+
+}  // namespace guardtree

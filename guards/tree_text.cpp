@@ -1,0 +1,67 @@
+// Guard trees as text.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "tree.h"
+
+namespace guardtree {
+namespace {
+
+/// A node that is still to be printed.
+struct Pending {
+    NodeId id;
+    size_t depth;
+    std::string parent_path;
+};
+
+}  // namespace
+
+std::string Tree::path_text(NodeId id) const {
+    if (id == 0) return {};
+    // Outermost step last: collect upwards, render downwards (no recursion on deep
+    // paths).
+    std::vector<NodeId> path;
+    for (; id != 0; id = nodes_[id].parent) path.push_back(id);
+    std::string text;
+    for (size_t i = path.size(); i-- > 0;) {
+        text = python_text(nodes_[path[i]].step, text);
+    }
+    return text;
+}
+
+std::string Tree::relation_text(CheckId id) const {
+    std::vector<std::string> paths;
+    for (const NodeId node : relations_[id].nodes) paths.push_back(path_text(node));
+    return guardtree::relation_text(relations_[id].relation, paths);
+}
+
+std::string Tree::text() const {
+    std::string text = "guard tree\n";
+    std::vector<Pending> stack;
+    auto push_children = [&](NodeId id, size_t depth, const std::string& path) {
+        const size_t first = stack.size();
+        each_child(id, [&](NodeId child) { stack.push_back({child, depth, path}); });
+        std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
+    };
+    push_children(0, 1, {});
+    while (!stack.empty()) {
+        const Pending next = std::move(stack.back());
+        stack.pop_back();
+        const std::string indent(next.depth * 2, ' ');
+        const std::string path = python_text(nodes_[next.id].step, next.parent_path);
+        text += indent + call_text(nodes_[next.id].step) + "\n";
+        each_check(next.id, [&](CheckId id) {
+            const Op& kind = checks_[id].kind;
+            text += indent + "  - " + call_text(kind) + ": " + python_text(kind, path) +
+                    "\n";
+        });
+        push_children(next.id, next.depth + 1, path);
+    }
+    for (CheckId id = 0; id < relations_.size(); ++id) {
+        text += "  - " + std::string(relations_[id].relation.info().name) + ": " +
+                relation_text(id) + "\n";
+    }
+    return text;
+}
+
+}  // namespace guardtree
