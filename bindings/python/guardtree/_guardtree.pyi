@@ -94,7 +94,9 @@ class GuardManager:
 
     def dict_item(self, key: Hashable) -> GuardManager:
         """The value of a key in a dict or a subclass of dict; overridden `__getitem__`
-        and `__missing__` do not run. In Python: `plain_dict_item(value, key)`."""
+        and `__missing__` do not run. Fetches nothing where a key of a user's type
+        with the same hash would have to be asked. In Python:
+        `plain_dict_item(value, key)`."""
 
     def f_locals(self) -> GuardManager:
         """The locals as a mapping: a dict that is made once per lookup and counted.
@@ -103,6 +105,11 @@ class GuardManager:
     def global_(self, key: Hashable) -> GuardManager:
         """The value of a name in the frame's globals. Fails where there is none. In
         Python: `G[key]`."""
+
+    def instance_attr(self, name: Hashable) -> GuardManager:
+        """An attribute that the value's own `__dict__` holds, whatever its class says.
+        No user code runs, and no `__dict__` is made where there is none yet. Values
+        that are classes have none. In Python: `instance_attr(value, name)`."""
 
     def item(self, key: Hashable) -> GuardManager:
         """`value[key]` through the full protocol: user `__getitem__` runs.
@@ -170,9 +177,7 @@ class GuardManager:
         """Of two or more values no two are the same object (no aliasing). In Python,
         for example: `all_distinct(a, b)`."""
 
-    def integers(
-        self, expression: str, *values: GuardManager, **named: GuardManager
-    ) -> GuardManager:
+    def integers(self, expression: str, *values: GuardManager, **named: GuardManager) -> GuardManager:
         """An expression over exact ints and lengths of builtin containers is true,
         computed in 64 bits: + - * // %, comparisons, and, or, not, len(name). A
         value of another type, an overflow and a division by zero fail it. In
