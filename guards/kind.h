@@ -95,7 +95,9 @@ constexpr bool is_leaf_kind<K> = K::info.is_leaf && !K::info.calls_python;
 template <class S>
 concept RootStep = Described<S> && requires(const S step, const View& view) {
     { step.get(view) }
-    noexcept->std::same_as<Borrowed<>>;
+    noexcept;
+    requires std::same_as<decltype(step.get(view)), Borrowed<>> ||
+        std::same_as<decltype(step.get(view)), Owned<>>;
 };
 
 template <class S>
@@ -115,7 +117,8 @@ concept GuardStep = RootStep<S> || ValueStep<S>;
 template <class S>
 constexpr bool returns_owned = [] {
     if constexpr (RootStep<S>) {
-        return false;
+        using Result = decltype(std::declval<const S&>().get(std::declval<View>()));
+        return std::same_as<Result, Owned<>>;
     } else {
         return std::same_as<decltype(std::declval<const S&>().get(nullptr)), Owned<>>;
     }

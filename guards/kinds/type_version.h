@@ -1,0 +1,32 @@
+// type_version: a type that nobody changed.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+#include "../versioned_type.h"
+
+namespace guardtree {
+
+struct TypeVersion {
+    static constexpr Info info{
+        .name = "type_version",
+        .summary =
+            "This very type, and since the guard was built neither it nor a base of it "
+            "was changed: CPython's version tag is the same. Held weakly. A type that "
+            "cannot have a tag any more is refused. In Python it is told by its "
+            "identity only.",
+        .python = "value is expected",
+        .is_leaf = true,
+    };
+    static constexpr Example examples[] = {{"int", "int", "bool"},
+                                           {"Exception", "Exception", "Exception()"}};
+
+    VersionedType expected;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("expected", &TypeVersion::expected)};
+    }
+
+    bool check(PyObject* value) const noexcept { return expected.matches(value); }
+};
+
+}  // namespace guardtree
