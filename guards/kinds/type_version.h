@@ -10,10 +10,11 @@ struct TypeVersion {
     static constexpr Info info{
         .name = "type_version",
         .summary =
-            "This very type, and since the guard was built neither it nor a base of it "
-            "was changed: CPython's version tag is the same. Held weakly. A type that "
-            "cannot have a tag any more is refused. In Python it is told by its "
-            "identity only.",
+            "This very type, and since the guard was built no attribute and no base of "
+            "it was changed, in it or in what it inherits from: CPython's version tag "
+            "is the same. (It does not cover the metatype, nor `__name__` from 3.13 "
+            "on.) Held weakly. A type that cannot have a tag any more is refused. In "
+            "Python it is told by its identity only.",
         .python = "value is expected",
         .is_leaf = true,
     };

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "../../guards/builtin_length.h"
+#include "../support/allocations.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 
@@ -149,6 +150,21 @@ TYPED_TEST(KindConformance, leaves_references_and_the_error_state_alone) {
             this->check(kind, value.get());
             EXPECT_EQ(Py_REFCNT(value.get()), before) << source;
             EXPECT_FALSE(PyErr_Occurred()) << source;
+        }
+    }
+}
+
+TYPED_TEST(KindConformance, allocates_nothing_unless_it_calls_python) {
+    if (TypeParam::info.calls_python) return;
+    for (const Example& example : TypeParam::examples) {
+        SCOPED_TRACE(this->call(example));
+        const Owned<> operands = this->operands_of(example);
+        const TypeParam kind = this->read(operands.get());
+        for (const std::string_view source : {example.pass, example.fail}) {
+            const Owned<> value = this->names.eval(std::string(source));
+            const Allocations made =
+                allocations_of([&] { this->check(kind, value.get()); });
+            EXPECT_EQ(made.all(), 0u) << source;
         }
     }
 }
@@ -309,6 +325,18 @@ TYPED_TEST(StepConformance, leaves_references_and_the_error_state_alone) {
             EXPECT_EQ(Py_REFCNT(value.get()), before);
             EXPECT_FALSE(PyErr_Occurred());
         }
+    }
+}
+
+TYPED_TEST(StepConformance, allocates_nothing_unless_it_calls_python) {
+    if (TypeParam::info.calls_python || RootStep<TypeParam>) return;
+    for (const StepExample& example : TypeParam::examples) {
+        SCOPED_TRACE(this->call(example) + " on " + std::string(example.value));
+        const TypeParam step = this->read(this->operands_of(example).get());
+        const Owned<> value = this->names.eval(std::string(example.value));
+        const Allocations made =
+            allocations_of([&] { this->fetch(step, value.get()); });
+        EXPECT_EQ(made.all(), 0u);
     }
 }
 

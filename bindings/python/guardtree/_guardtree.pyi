@@ -407,10 +407,11 @@ class GuardManager:
         `type(value) is expected`."""
 
     def type_version(self, expected: type) -> Self:
-        """This very type, and since the guard was built neither it nor a base of it
-        was changed: CPython's version tag is the same. Held weakly. A type that
-        cannot have a tag any more is refused. In Python it is told by its identity
-        only. In Python: `value is expected`."""
+        """This very type, and since the guard was built no attribute and no base of it
+        was changed, in it or in what it inherits from: CPython's version tag is the
+        same. (It does not cover the metatype, nor `__name__` from 3.13 on.) Held
+        weakly. A type that cannot have a tag any more is refused. In Python it is
+        told by its identity only. In Python: `value is expected`."""
 
     def user_length(self, expected: int) -> Self:
         """`len(value)` through the full protocol: user `__len__` runs. A value without
