@@ -29,12 +29,12 @@ std::string string_of(PyObject* text) {
 
 /// `module.Qualified.name`, without the module for builtins; empty when it has none.
 std::string qualified_name(PyObject* object) {
-    auto name = Owned<>::steal(PyObject_GetAttrString(object, "__qualname__"));
+    auto name = attribute_of(object, "__qualname__");
     if (!name || !PyUnicode_Check(name.get())) {
         PyErr_Clear();
         return {};
     }
-    auto module = Owned<>::steal(PyObject_GetAttrString(object, "__module__"));
+    auto module = attribute_of(object, "__module__");
     PyErr_Clear();
     std::string text = string_of(name.get());
     if (!module || !PyUnicode_Check(module.get())) return text;
@@ -325,6 +325,12 @@ size_t hash_of(ConstantSet a) noexcept {
 
 size_t hash_of(Int a) noexcept {
     return static_cast<size_t>(a.value);
+}
+
+Owned<> attribute_of(PyObject* object, const char* name) noexcept {
+    const auto interned = Owned<>::steal(PyUnicode_InternFromString(name));
+    return Owned<>::steal(interned ? PyObject_GetAttr(object, interned.get())
+                                   : nullptr);
 }
 
 std::string reference_text(PyObject* object) {

@@ -293,6 +293,10 @@ Owned<> object_of(Size a) noexcept;
 /// The name that an object is reached by, module included; its repr when it has none.
 std::string reference_text(PyObject* object);
 
+/// `object.<name>` through the full protocol, by the interned name: a new str for each
+/// call would stay in CPython's method cache. Null with an exception set.
+Owned<> attribute_of(PyObject* object, const char* name) noexcept;
+
 /// `repr(object)` cut to about 120 characters; a repr that raises gives the type's
 /// name. Runs user code and leaves no exception.
 std::string short_repr(PyObject* object);

@@ -34,7 +34,7 @@ struct MappingKeys {
     Verdict check(PyObject* value) const noexcept {
         if (PyDict_CheckExact(value))
             return verdict(has_keys_in_order(value, expected.value));
-        const auto method = Owned<>::steal(PyObject_GetAttrString(value, "keys"));
+        const auto method = attribute_of(value, "keys");
         if (!method) {
             if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return Verdict::error;
             PyErr_Clear();

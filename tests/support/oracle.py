@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import copy
 import ctypes
+import functools
 import struct
 import types
 import warnings
@@ -348,26 +349,38 @@ NAMESPACE: dict[str, Any] = {
 }
 
 
-def node_verdict(node: tuple, parent: Any, names: dict[str, Any]) -> str:
+@functools.lru_cache(maxsize=4096)
+def code_of(text: str) -> types.CodeType:
+    return compile(text, "<guard>", "eval")
+
+
+def node_verdict(
+    node: tuple, parent: Any, names: dict[str, Any], fetched: dict[str, Any]
+) -> str:
     """The first answer below and at the node that is not `pass`, else `pass`."""
     step, path, checks, children = node
     try:
-        value = eval(path, names)
+        value = fetched[path] = eval(code_of(path), names)
     except Exception as error:
         return "fail" if is_absent(step, error, parent) else "error"
     for check in checks:
         try:
-            if not eval(check, names):
+            if not eval(code_of(check), names):
                 return "fail"
         except Exception:
             return "error"
-    return tree_verdict(children, names, value)
+    return tree_verdict(children, names, fetched, value)
 
 
-def tree_verdict(nodes: list[tuple], names: dict[str, Any], parent: Any = None) -> str:
+def tree_verdict(
+    nodes: list[tuple],
+    names: dict[str, Any],
+    fetched: dict[str, Any],
+    parent: Any = None,
+) -> str:
     """`pass`, `fail` or `error`, evaluated in order, stopping at the first non-pass."""
     for node in nodes:
-        answer = node_verdict(node, parent, names)
+        answer = node_verdict(node, parent, names, fetched)
         if answer != "pass":
             return answer
     return "pass"
@@ -375,6 +388,7 @@ def tree_verdict(nodes: list[tuple], names: dict[str, Any], parent: Any = None) 
 
 def verdict(
     nodes: list[tuple],
+    relations: list[tuple[str, list[str]]],
     f_locals: dict[str, Any],
     f_globals: dict[str, Any],
     f_builtins: dict[str, Any],
@@ -382,4 +396,11 @@ def verdict(
     """The answer of a tree; names of `f_globals` serve operands too."""
     names = {**f_globals, **NAMESPACE, **f_locals}
     names.update(G=f_globals, B=f_builtins, L=f_locals)
-    return tree_verdict(nodes, names)
+    fetched: dict[str, Any] = {}
+    answer = tree_verdict(nodes, names, fetched)
+    for text, paths in relations if answer == "pass" else ():
+        values = {f"v{i}": fetched[path] for i, path in enumerate(paths)}
+        # holds() is of oracle_relations.py: relations cannot raise.
+        if not names["holds"](text, {**names, **values}):
+            return "fail"
+    return answer
