@@ -3,9 +3,10 @@
 //
 // Not a pybind11 class: building a tree makes an object for each path, and pybind11
 // registers each instance in a map (bench `build`).
+#include <Python.h>
+
 #include <cstddef>
 
-#include <Python.h>
 #include <structmember.h>
 
 #include "bindings.h"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Dict, Sequence, Tuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._guardtree import GuardManager
@@ -17,7 +18,7 @@ class GuardCheck:
     """The value as a Python expression: ``cfg.training``."""
     kind: str
     """The kind's name: ``is_true``."""
-    operands: Dict[str, Any] = field(hash=False)
+    operands: dict[str, Any] = field(hash=False)
     """By name, as objects; None for one that was held weakly and has died."""
     python: str
     """The check in Python: ``cfg.training is True``."""
@@ -31,17 +32,17 @@ class GuardCheck:
 class GuardRelation:
     """One relation over several values."""
 
-    paths: Tuple[str, ...]
+    paths: tuple[str, ...]
     """Its values as Python expressions, in order."""
     kind: str
     """The relation's name: ``same_object``."""
-    operands: Dict[str, Any] = field(hash=False)
+    operands: dict[str, Any] = field(hash=False)
     """By name, as objects."""
     python: str
     """The relation in Python: ``x is y``."""
     note: Any = field(hash=False)
     """What note() said of it, or None."""
-    nodes: Tuple[GuardManager, ...] = field(compare=False, repr=False)
+    nodes: tuple[GuardManager, ...] = field(compare=False, repr=False)
     """Handles on the nodes of its values."""
 
 
@@ -52,7 +53,7 @@ class GuardCounts:
     nodes: int
     checks: int
     relations: int
-    kinds: Dict[str, int] = field(hash=False)
+    kinds: dict[str, int] = field(hash=False)
 
 
 @dataclass(frozen=True)
