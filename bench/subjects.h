@@ -19,6 +19,9 @@ void register_sweep(const Register& add);
 /// AllSteps.
 void register_kinds_and_steps(const Register& add);
 
+/// build/values:<n>
+void register_building(const Register& add);
+
 /// lookup/<entry>, evaluate/empty, frame_view, dict_item.
 void register_lookups(const Register& add);
 

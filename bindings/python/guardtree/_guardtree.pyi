@@ -205,9 +205,7 @@ class GuardManager:
         """Of two or more values no two are the same object (no aliasing). In Python,
         for example: `all_distinct(a, b)`."""
 
-    def integers(
-        self, expression: str, *values: GuardManager, **named: GuardManager
-    ) -> GuardManager:
+    def integers(self, expression: str, *values: GuardManager, **named: GuardManager) -> GuardManager:
         """An expression over exact ints and lengths of builtin containers is true,
         computed in 64 bits: + - * // %, comparisons, and, or, not, len(name). A
         value of another type, an overflow and a division by zero fail it. In
