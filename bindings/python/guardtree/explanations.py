@@ -113,9 +113,9 @@ def explain(
 ) -> CacheExplanation:
     """Explain every cache entry of a function or code object on ``subject``.
 
-    ``subject`` is a mapping of locals, or the frame given to a callback. With a mapping,
-    globals and closure are those of the function; of a bare code object those of the
-    function that the entry's guards were made for, where they were made for one.
+    ``subject`` is a mapping of locals, or the frame given to a callback. With a
+    mapping, globals and closure are those of the function; of a bare code object those
+    of the function that the entry's guards were made for, where they were made for one.
     """
     function = code.__func__ if isinstance(code, MethodType) else code
     made = [
