@@ -78,6 +78,7 @@ void register_all(const Settings& settings) {
     };
     register_lookups(add);
     register_kinds_and_steps(add);
+    register_slopes(add);
     register_sweep(add);
     register_building(add);
 }

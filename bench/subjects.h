@@ -19,6 +19,9 @@ void register_sweep(const Register& add);
 /// AllSteps.
 void register_kinds_and_steps(const Register& add);
 
+/// slope/<shape>/guards:<n> and by_hand/<shape>/guards:<n>.
+void register_slopes(const Register& add);
+
 /// build/values:<n>
 void register_building(const Register& add);
 

@@ -65,8 +65,10 @@ std::shared_ptr<Subject> make_subject(int locals, int guards) {
         add_check(tree, node, op_of_one<TypeMatch>(tree, as_object(Py_TYPE(value))));
     }
     if (!compile(tree, *subject)) give_up("the sweep's guards do not compile");
-    if (subject->program.ops().size() != static_cast<size_t>(guards)) {
-        give_up("the sweep's guards are not one op each");
+    const auto checks = std::ranges::count_if(
+        subject->program.ops(), [](const Op& op) { return op.is_kind(); });
+    if (checks != guards) {
+        give_up("the sweep's guards are not one check each");
     }
     const auto names = subject->program.names();
     const auto distinct = static_cast<std::ptrdiff_t>(std::min(locals, guards));

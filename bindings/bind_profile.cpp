@@ -133,7 +133,7 @@ void bind_profile(py::module_& module, py::handle manager) {
             "clock_ns", [](const py::object&) { return Profile::clock_ns(); },
             "What one reading of the clock takes: each guard's time is that between "
             "two "
-            "readings, less this.")
+            "readings, less this. The counting itself stays in, a few ns a guard.")
         .def("__str__", &table);
     define(
         manager, "profile",

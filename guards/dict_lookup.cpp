@@ -1,19 +1,151 @@
-// Dict look-ups by known hash.
+// CPython's open addressing (lookdict, Objects/dictobject.c), with keys compared by
+// address first and by user code never. Were its probe order to change, keys would not
+// be found, never found wrongly; the tests would tell.
 // SPDX-License-Identifier: MIT
 #include "dict_lookup.h"
 
-// Exported by every supported version, declared privately from 3.13 on
-// (Include/internal/pycore_dict.h).
-extern "C" PyAPI_FUNC(PyObject*)
-    _PyDict_GetItem_KnownHash(PyObject*, PyObject*, Py_hash_t);
+#include <cstring>
+
+#include "constant_compare.h"
 
 namespace guardtree {
+namespace {
+
+/// Places of entries with a hash, in probe order, until an index that was never used.
+class Probe {
+public:
+    Probe(const DictKeys& keys, Py_hash_t hash) noexcept
+        : keys_(keys),
+          mask_((size_t{1} << keys.log2_size) - 1),
+          at_(static_cast<size_t>(hash) & mask_),
+          perturb_(static_cast<size_t>(hash)) {}
+
+    /// The next place; -1 at the end. Deleted ones are left out.
+    Py_ssize_t next() noexcept {
+        for (;;) {
+            const Py_ssize_t place = index(at_);
+            if (place == -1) return -1;
+            perturb_ >>= 5;
+            at_ = (at_ * 5 + perturb_ + 1) & mask_;
+            if (place >= 0) return place;
+        }
+    }
+
+private:
+    template <class Integer>
+    Py_ssize_t index_as(size_t at) const noexcept {
+        Integer value;
+        std::memcpy(&value, keys_.indices() + at * sizeof value, sizeof value);
+        return static_cast<Py_ssize_t>(value);
+    }
+
+    Py_ssize_t index(size_t at) const noexcept {
+        if (keys_.log2_size < 8) return index_as<int8_t>(at);
+        if (keys_.log2_size < 16) return index_as<int16_t>(at);
+        if (keys_.log2_size < 32) return index_as<int32_t>(at);
+        return index_as<int64_t>(at);
+    }
+
+    const DictKeys& keys_;
+    size_t mask_;
+    size_t at_;
+    size_t perturb_;
+};
+
+Py_hash_t hash_of_str(PyObject* text) noexcept {
+    return reinterpret_cast<PyASCIIObject*>(text)->hash;
+}
+
+enum class Equality : uint8_t { equal, different, unknown };
+
+/// Numbers, strs and the like, whose equality is CPython's own.
+bool is_scalar(PyObject* object) noexcept {
+    PyTypeObject* type = Py_TYPE(object);
+    return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyBool_Type ||
+           type == &PyFloat_Type || type == &PyBytes_Type || type == &PyComplex_Type ||
+           object == Py_None || object == Py_Ellipsis;
+}
+
+/// Whether dict would take two keys of the same hash for equal, if that can be told
+/// without user code.
+Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {
+    if (a == b) return Equality::equal;
+    if (is_scalar(a) && is_scalar(b)) {
+        const int answer = PyObject_RichCompareBool(a, b, Py_EQ);
+        if (answer < 0) PyErr_Clear();  // BytesWarning as an error
+        if (answer < 0) return Equality::unknown;
+        return answer ? Equality::equal : Equality::different;
+    }
+    constexpr int deepest = 32;
+    if (!PyTuple_CheckExact(a) || !PyTuple_CheckExact(b) || depth == deepest) {
+        return Equality::unknown;
+    }
+    if (Py_SIZE(a) != Py_SIZE(b)) return Equality::different;
+    for (Py_ssize_t i = 0; i < Py_SIZE(a); ++i) {
+        const Equality each =
+            compare(PyTuple_GET_ITEM(a, i), PyTuple_GET_ITEM(b, i), depth + 1);
+        if (each != Equality::equal) return each;
+    }
+    return Equality::equal;
+}
+
+/// Where the key lies in a table of any keys. All keys of the hash are looked at: an
+/// undecided one could be the one that dict finds.
+Py_ssize_t find_among_any(const DictKeys& keys, const Key& key) noexcept {
+    const auto* entries = keys.entries<DictGeneralEntry>();
+    Py_ssize_t found = -1;
+    Probe probe(keys, key.hash);
+    for (Py_ssize_t place = probe.next(); place >= 0; place = probe.next()) {
+        const DictGeneralEntry& entry = entries[place];
+        if (!entry.key || entry.hash != key.hash) continue;
+        const Equality equality = compare(entry.key, key.value);
+        if (equality == Equality::unknown) return -1;
+        if (equality == Equality::equal && found < 0) found = place;
+    }
+    return found;
+}
+
+/// Whether an entry of a table of strs has this key.
+bool is_key(const DictKeys& keys, Py_ssize_t place, const Key& key) noexcept {
+    PyObject* present = keys.entries<DictStringEntry>()[place].key;
+    if (present == key.value) return true;
+    return present && PyUnicode_CheckExact(key.value) &&
+           hash_of_str(present) == key.hash && same_text(present, key.value);
+}
+
+}  // namespace
+
+Py_ssize_t find_string(const DictKeys& keys, const Key& key) noexcept {
+    if (!PyUnicode_CheckExact(key.value)) return -1;
+    Probe probe(keys, key.hash);
+    for (Py_ssize_t place = probe.next(); place >= 0; place = probe.next()) {
+        if (is_key(keys, place, key)) return place;
+    }
+    return -1;
+}
+
+Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
+                             Remembered remembered) noexcept {
+    const DictKeys& keys = *dict_keys(dict);
+    if (keys.kind == DictKeys::general) {
+        const Py_ssize_t place = find_among_any(keys, key);
+        return place < 0 ? nullptr : keys.entries<DictGeneralEntry>()[place].value;
+    }
+    // An equal key that is another object may lie where the last one lay.
+    Py_ssize_t place = remembered.place();
+    if (place >= keys.entry_count || !is_key(keys, place, key)) {
+        place = find_string(keys, key);
+    }
+    if (place < 0) return nullptr;
+    remembered.remember(static_cast<size_t>(place));
+    PyObject* const* values = split_values(dict);
+    return values ? values[place] : keys.entries<DictStringEntry>()[place].value;
+}
 
 Borrowed<> find_in_dict(PyObject* dict, const Key& key) noexcept {
     if (!dict || !PyDict_Check(dict)) return nullptr;
-    // The dict stays alive while the `__eq__` of a user's key may run.
-    const Owned<> pinned = Owned<>::share(dict);
-    return _PyDict_GetItem_KnownHash(dict, key.value, key.hash);
+    uint16_t unused = 0;
+    return find_in_dict_anew(dict, key, Remembered(unused));
 }
 
 }  // namespace guardtree

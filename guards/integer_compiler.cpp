@@ -19,7 +19,7 @@ struct Operator {
 }  // namespace
 
 void IntegerCompiler::emit(Code code, Mode mode, uint16_t source, int64_t constant) {
-    to_.instructions_.push_back({code, mode, source, constant});
+    to_.instructions_.emplace_back(code, mode, source, constant);
 }
 
 void IntegerCompiler::emit_with_leaf(Code code, const IntegerSyntax& leaf) {
@@ -102,6 +102,7 @@ void IntegerCompiler::claim(int index) {
 
 bool IntegerCompiler::compile(int root) {
     claim(root);
+    to_.recognize_comparison();
     return deepest_ <= IntegerExpression::most_depth;
 }
 

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "integer_expression.h"
 
-#include "../framelocals/cpython/compact_int.h"
-
 #include "builtin_length.h"
 
 namespace guardtree {
@@ -16,6 +14,13 @@ bool read_integer(PyObject* value, int64_t& to) noexcept {
     int overflow = 0;
     to = PyLong_AsLongLongAndOverflow(value, &overflow);
     return !overflow;
+}
+
+/// The same without a call: false also where one would be needed.
+bool read_length_at_hand(PyObject* value, int64_t& to) noexcept {
+    if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) return false;
+    to = Py_SIZE(value);
+    return true;
 }
 
 bool read_length(PyObject* value, int64_t& to) noexcept {
@@ -37,70 +42,150 @@ bool divide_floor(int64_t a, int64_t b, int64_t& quotient, int64_t& rest) noexce
 
 }  // namespace
 
-bool IntegerExpression::operate(Code code, int64_t& accumulator,
-                                int64_t operand) noexcept {
-    int64_t unused = 0;
-    switch (code) {
-    case Code::set: accumulator = operand; return true;
-    case Code::add: return !__builtin_add_overflow(accumulator, operand, &accumulator);
-    case Code::subtract:
-        return !__builtin_sub_overflow(accumulator, operand, &accumulator);
-    case Code::subtract_from:
-        return !__builtin_sub_overflow(operand, accumulator, &accumulator);
-    case Code::multiply:
-        return !__builtin_mul_overflow(accumulator, operand, &accumulator);
-    case Code::divide: return divide_floor(accumulator, operand, accumulator, unused);
-    case Code::divide_into:
-        return divide_floor(operand, accumulator, accumulator, unused);
-    case Code::modulo: return divide_floor(accumulator, operand, unused, accumulator);
-    case Code::modulo_into:
-        return divide_floor(operand, accumulator, unused, accumulator);
-    case Code::equal: accumulator = accumulator == operand; return true;
-    case Code::not_equal: accumulator = accumulator != operand; return true;
-    case Code::less: accumulator = accumulator < operand; return true;
-    case Code::less_equal: accumulator = accumulator <= operand; return true;
-    case Code::greater: accumulator = accumulator > operand; return true;
-    case Code::greater_equal: accumulator = accumulator >= operand; return true;
-    case Code::negate: return !__builtin_sub_overflow(0, accumulator, &accumulator);
-    case Code::invert: accumulator = !accumulator; return true;
-    case Code::push:
-    case Code::skip_if_false:
-    case Code::skip_if_true: break;
-    }
-    __builtin_unreachable();
-}
+/// What `holds` works with; inlined into it whole. `at_hand`: without calls, so that
+/// nothing is to be saved around them; false then also means that they are needed.
+template <bool at_hand>
+struct IntegerExpression::Machine {
+    explicit Machine(PyObject* const* all) noexcept : values(all) {}
 
-bool IntegerExpression::holds(std::span<PyObject* const> values) const noexcept {
-    int64_t stack[most_depth];
-    size_t depth = 0;
+    PyObject* const* values;
     int64_t accumulator = 0;
+    size_t depth = 0;
+    int64_t stack[most_depth];
+
+    template <Mode mode>
+    [[gnu::always_inline]] bool fetch(const Instruction& at, int64_t& to) noexcept {
+        if constexpr (mode == Mode::constant) {
+            to = at.constant;
+        } else if constexpr (mode == Mode::stack) {
+            to = stack[--depth];
+        } else if constexpr (mode == Mode::value) {
+            return at_hand ? read_integer_at_hand(values[at.source], to)
+                           : read_integer(values[at.source], to);
+        } else {
+            return at_hand ? read_length_at_hand(values[at.source], to)
+                           : read_length(values[at.source], to);
+        }
+        return true;
+    }
+
+    template <Code code>
+    [[gnu::always_inline]] bool operate(int64_t operand) noexcept {
+        const int64_t left = accumulator;
+        int64_t& to = accumulator;
+        int64_t unused = 0;
+        if constexpr (code == Code::push) stack[depth++] = left;
+        if constexpr (code == Code::push || code == Code::set) to = operand;
+        if constexpr (code == Code::add)
+            return !__builtin_add_overflow(left, operand, &to);
+        if constexpr (code == Code::subtract)
+            return !__builtin_sub_overflow(left, operand, &to);
+        if constexpr (code == Code::subtract_from)
+            return !__builtin_sub_overflow(operand, left, &to);
+        if constexpr (code == Code::multiply)
+            return !__builtin_mul_overflow(left, operand, &to);
+        if constexpr (code == Code::divide)
+            return divide_floor(left, operand, to, unused);
+        if constexpr (code == Code::divide_into)
+            return divide_floor(operand, left, to, unused);
+        if constexpr (code == Code::modulo)
+            return divide_floor(left, operand, unused, to);
+        if constexpr (code == Code::modulo_into)
+            return divide_floor(operand, left, unused, to);
+        if constexpr (code == Code::equal) to = left == operand;
+        if constexpr (code == Code::not_equal) to = left != operand;
+        if constexpr (code == Code::less) to = left < operand;
+        if constexpr (code == Code::less_equal) to = left <= operand;
+        if constexpr (code == Code::greater) to = left > operand;
+        if constexpr (code == Code::greater_equal) to = left >= operand;
+        if constexpr (code == Code::negate)
+            return !__builtin_sub_overflow(0, left, &to);
+        if constexpr (code == Code::invert) to = !left;
+        return true;
+    }
+
+    template <Code code, Mode mode>
+    [[gnu::always_inline]] bool run(const Instruction& at) noexcept {
+        int64_t operand = 0;
+        return fetch<mode>(at, operand) && operate<code>(operand);
+    }
+};
+
+template <bool at_hand>
+IntegerExpression::Outcome IntegerExpression::evaluate(
+    PyObject* const* values) const noexcept {
+    Machine<at_hand> machine(values);
     const Instruction* const end = instructions_.data() + instructions_.size();
     for (const Instruction* at = instructions_.data(); at != end; ++at) {
-        if (at->code == Code::skip_if_false || at->code == Code::skip_if_true) {
-            if ((accumulator != 0) == (at->code == Code::skip_if_true)) {
-                at += at->constant;
-            }
-            continue;
-        }
-        int64_t operand = 0;
-        switch (at->mode) {
-        case Mode::constant: operand = at->constant; break;
-        case Mode::value:
-            if (!read_integer(values[at->source], operand)) return false;
+        switch (at->operation) {
+#define GUARDTREE_MODE(code, mode)                                           \
+    case both(Code::code, Mode::mode):                                       \
+        if (!machine.template run<Code::code, Mode::mode>(*at)) [[unlikely]] \
+            return Outcome::undefined;                                       \
+        break;
+#define X(code)                    \
+    GUARDTREE_MODE(code, stack)    \
+    GUARDTREE_MODE(code, constant) \
+    GUARDTREE_MODE(code, value)    \
+    GUARDTREE_MODE(code, length)
+            GUARDTREE_INTEGER_OPERATIONS(X)
+#undef X
+#undef GUARDTREE_MODE
+        case both(Code::skip_if_false, Mode::constant):
+            if (!machine.accumulator) at += at->constant;
             break;
-        case Mode::length:
-            if (!read_length(values[at->source], operand)) return false;
+        case both(Code::skip_if_true, Mode::constant):
+            if (machine.accumulator) at += at->constant;
             break;
-        case Mode::stack: operand = stack[--depth]; break;
-        }
-        if (at->code == Code::push) {
-            stack[depth++] = accumulator;
-            accumulator = operand;
-        } else if (!operate(at->code, accumulator, operand)) {
-            return false;
+        default: __builtin_unreachable();
         }
     }
-    return accumulator != 0;
+    return machine.accumulator != 0 ? Outcome::holds : Outcome::fails;
+}
+
+void IntegerExpression::recognize_comparison() noexcept {
+    Comparison made;
+    size_t i = 0;
+    const auto next = [&](Code code, Mode mode) {
+        return i < instructions_.size() &&
+               instructions_[i].operation == both(code, mode);
+    };
+    if (!next(Code::set, Mode::value)) return;
+    made.first = instructions_[i++].source;
+    if (next(Code::multiply, Mode::constant)) made.factor = instructions_[i++].constant;
+    if (next(Code::add, Mode::constant)) made.addend = instructions_[i++].constant;
+    constexpr uint8_t less = 1, equal = 2, greater = 4;
+
+    constexpr struct {
+        Code code;
+        uint8_t accepted;
+    } codes[] = {{Code::equal, equal},     {Code::not_equal, less | greater},
+                 {Code::less, less},       {Code::less_equal, less | equal},
+                 {Code::greater, greater}, {Code::greater_equal, equal | greater}};
+
+    if (i + 1 != instructions_.size()) return;
+    const Instruction& last = instructions_[i];
+    for (const auto& [code, accepted] : codes) {
+        if (next(code, Mode::value) || next(code, Mode::constant)) {
+            made.is_it = true;
+            made.accepted = accepted;
+            made.has_second = next(code, Mode::value);
+        }
+    }
+    made.second = last.source;
+    made.constant = last.constant;
+    comparison_ = made;
+}
+
+bool IntegerExpression::holds_by_calls(PyObject* const* values) const noexcept {
+    return evaluate<false>(values) == Outcome::holds;
+}
+
+bool IntegerExpression::holds_by_steps(PyObject* const* values) const noexcept {
+    const Outcome outcome = evaluate<true>(values);
+    if (outcome == Outcome::undefined) [[unlikely]]
+        return holds_by_calls(values);
+    return outcome == Outcome::holds;
 }
 
 std::string IntegerExpression::text(std::span<const std::string> paths) const {

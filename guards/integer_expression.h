@@ -9,7 +9,25 @@
 #include <string_view>
 #include <vector>
 
+#include "../framelocals/cpython/compact_int.h"
+
+/// What an instruction does with the accumulator and its operand.
+#define GUARDTREE_INTEGER_OPERATIONS(X)                                             \
+    X(set)                                                                          \
+    X(push)                                                                         \
+    X(add)                                                                          \
+    X(subtract)                                                                     \
+    X(subtract_from)                                                                \
+    X(multiply)                                                                     \
+    X(divide) X(divide_into) X(modulo) X(modulo_into) X(equal) X(not_equal) X(less) \
+        X(less_equal) X(greater) X(greater_equal) X(negate) X(invert)
+
 namespace guardtree {
+
+/// An exact int of one digit, which is read without a call; false for all else.
+inline bool read_integer_at_hand(PyObject* value, int64_t& to) noexcept {
+    return PyLong_CheckExact(value) && read_compact_int(value, to);
+}
 
 /// A claim about integers: "0 < x <= 64", "a == b * 2", "len(xs) % 8 == 0 or n == 1".
 /// Numbers, names, `len(name)`, + - * // % with Python's meaning, comparisons and
@@ -23,7 +41,12 @@ public:
     /// exact int, not a bool; under len() a builtin container. False too where a value
     /// is something else, where a number does not fit in 64 bits, and on division by
     /// zero. No user code, no allocation; about 1 ns for each operation.
-    bool holds(std::span<PyObject* const> values) const noexcept;
+    bool holds(std::span<PyObject* const> values) const noexcept {
+        const Outcome outcome =
+            comparison_.is_it ? compare(values.data()) : Outcome::undefined;
+        if (outcome == Outcome::undefined) return holds_by_steps(values.data());
+        return outcome == Outcome::holds;
+    }
 
     /// The same in Python, over one path for each name. `int64(v)` marks what is read.
     std::string text(std::span<const std::string> paths) const;
@@ -40,37 +63,31 @@ private:
     friend class IntegerParser;
 
     enum class Code : uint8_t {
-        set,
-        push,
-        add,
-        subtract,
-        subtract_from,
-        multiply,
-        divide,
-        divide_into,
-        modulo,
-        modulo_into,
-        equal,
-        not_equal,
-        less,
-        less_equal,
-        greater,
-        greater_equal,
-        negate,
-        invert,
-        skip_if_false,
-        skip_if_true
+#define X(code) code,
+        GUARDTREE_INTEGER_OPERATIONS(X)
+#undef X
+            skip_if_false,
+        skip_if_true,
     };
 
     /// Where an instruction's right operand comes from.
     enum class Mode : uint8_t { stack, constant, value, length };
 
+    /// What is switched on: one case for each pair.
+    static constexpr unsigned both(Code code, Mode mode) noexcept {
+        return static_cast<unsigned>(code) * 4 + static_cast<unsigned>(mode);
+    }
+
     /// The accumulator, an operation, an operand.
     struct Instruction {
-        Code code;
-        Mode mode;
-        uint16_t source;   ///< number of a name
-        int64_t constant;  ///< or how many instructions are skipped
+        Instruction(Code code, Mode mode, uint16_t from, int64_t number) noexcept
+            : operation(static_cast<uint16_t>(both(code, mode))),
+              source(from),
+              constant(number) {}
+
+        uint16_t operation;  ///< both(code, mode)
+        uint16_t source;     ///< number of a name
+        int64_t constant;    ///< or how many instructions are skipped
     };
 
     /// A part of the text: as it is, or a name.
@@ -82,8 +99,51 @@ private:
 
     static constexpr size_t most_depth = 16;  ///< of the stack under the accumulator
 
-    static bool operate(Code code, int64_t& accumulator, int64_t operand) noexcept;
+    enum class Outcome : uint8_t { fails, holds, undefined };
 
+    /// The most frequent shape, `a * factor + addend` compared with a number or another
+    /// value, without a dispatch for each instruction.
+    struct Comparison {
+        bool is_it = false;       ///< the expression has this shape
+        bool has_second = false;  ///< compared with a value
+        uint8_t accepted = 0;     ///< bits: 1 less, 2 equal, 4 greater
+        uint16_t first = 0;       ///< numbers of names
+        uint16_t second = 0;
+        int64_t factor = 1;
+        int64_t addend = 0;
+        int64_t constant = 0;
+    };
+
+    /// Finds the shape; called when the instructions are complete.
+    void recognize_comparison() noexcept;
+
+    /// Without a call: undefined also where one would be needed.
+    Outcome compare(PyObject* const* values) const noexcept {
+        int64_t left = 0;
+        int64_t right = comparison_.constant;
+        if (!read_integer_at_hand(values[comparison_.first], left) ||
+            __builtin_mul_overflow(left, comparison_.factor, &left) ||
+            __builtin_add_overflow(left, comparison_.addend, &left) ||
+            (comparison_.has_second &&
+             !read_integer_at_hand(values[comparison_.second], right))) {
+            return Outcome::undefined;
+        }
+        const unsigned order = left < right ? 1 : left == right ? 2 : 4;
+        return comparison_.accepted & order ? Outcome::holds : Outcome::fails;
+    }
+
+    /// Instruction by instruction.
+    bool holds_by_steps(PyObject* const* values) const noexcept;
+
+    template <bool at_hand>
+    struct Machine;
+
+    template <bool at_hand>
+    Outcome evaluate(PyObject* const* values) const noexcept;
+
+    [[gnu::noinline]] bool holds_by_calls(PyObject* const* values) const noexcept;
+
+    Comparison comparison_;
     std::vector<Instruction> instructions_;
     std::vector<std::string> names_;
     std::vector<Piece> pieces_;

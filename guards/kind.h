@@ -99,12 +99,6 @@ constexpr bool is_leaf_kind = false;
 template <GuardKind K>
 constexpr bool is_leaf_kind<K> = K::info.is_leaf && !K::info.calls_python;
 
-template <class S>
-concept RootStep = Described<S> && requires(const S step, const View& view) {
-    { step.get(view) }
-    noexcept->std::same_as<Borrowed<>>;
-};
-
 /// Where a step found its value last: a guess that the next look-up begins with. It is
 /// kept in the op, shared by all threads, and never decides an answer.
 class Remembered {
@@ -126,13 +120,27 @@ private:
     uint16_t* place_;
 };
 
-/// A step whose look-up begins where the last one ended.
+/// Steps whose look-up begins where the last one ended.
+template <class S>
+concept RememberingRoot = Described<S> &&
+    requires(const S step, const View& view, Remembered remembered) {
+    { step.get(view, remembered) }
+    noexcept->std::same_as<Borrowed<>>;
+};
+
 template <class S>
 concept RememberingStep = Described<S> &&
     requires(const S step, PyObject* value, Remembered remembered) {
     { step.get(value, remembered) }
     noexcept->std::same_as<Borrowed<>>;
 };
+
+template <class S>
+concept RootStep = RememberingRoot<S> ||
+    (Described<S>&& requires(const S step, const View& view) {
+        { step.get(view) }
+        noexcept->std::same_as<Borrowed<>>;
+    });
 
 template <class S>
 concept ValueStep = RememberingStep<S> ||

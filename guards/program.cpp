@@ -55,10 +55,7 @@ public:
     bool run() {
         producer_.assign(tree_.node_count(), no_op);
         slot_.assign(tree_.node_count(), -1);
-        for (const NodeId root : order_.children(0)) {
-            if (order_.is_useful(root) && !emit(root)) return false;
-        }
-        return emit_relations() && place_values() && keep_notes();
+        return emit_roots() && emit_relations() && place_values() && keep_notes();
     }
 
 private:
@@ -69,26 +66,32 @@ private:
         std::vector<NodeId> children;
     };
 
-    /// Preorder with an explicit stack: trees may be as deep as users like.
-    bool emit(NodeId root) {
+    /// Preorder with an explicit stack: trees may be as deep as users like. The first
+    /// frame is the view's.
+    bool emit_roots() {
         std::vector<Frame> stack;
-        if (!enter(root, stack)) return false;
+        stack.push_back({0, no_op, 0, order_.children(0)});
         while (!stack.empty()) {
             Frame& top = stack.back();
-            if (top.next_child < top.children.size()) {
-                if (size_t run = block_length(top); run >= least_block) {
-                    emit_block(top, run);
-                    for (; run > 0; --run) {
-                        if (!enter(top.children[top.next_child++], stack)) return false;
-                        leave(stack);
-                    }
-                    continue;
-                }
+            if (top.next_child == top.children.size()) {
+                leave(stack);
+                continue;
+            }
+            size_t run = block_length(top);
+            if (run < least_block) {
                 const NodeId child = top.children[top.next_child++];
                 if (order_.is_useful(child) && !enter(child, stack)) return false;
                 continue;
             }
-            leave(stack);
+            const size_t block = emit_block(top, run);
+            for (; run > 0; --run) {
+                Frame& parent = stack.back();  // entering moves the frames
+                const NodeId item = parent.children[parent.next_child++];
+                if (!enter(item, stack)) return false;
+                leave(stack);
+            }
+            Op& op = program_.ops_[block];
+            op.skip = static_cast<uint32_t>(program_.ops_.size() - block - 1);
         }
         return true;
     }
@@ -126,8 +129,8 @@ private:
         return true;
     }
 
-    /// The index of a child that is a list or tuple item with a type match and nothing
-    /// else, or -1.
+    /// The index of a child that is a local or an item of a list or tuple, with a type
+    /// match and nothing else; -1 for others.
     Py_ssize_t block_index(NodeId child, OpCode step) const {
         const Node& node = tree_.node(child);
         if (node.step.code() != step || node.last_child != no_id ||
@@ -138,16 +141,24 @@ private:
         if (check.next != node.last_check || check.kind.code() != code_of<TypeMatch>) {
             return -1;
         }
+        if (step == code_of<Local>) {
+            return find_slot(code_, node.step.as<Local>().name.value);
+        }
         const Py_ssize_t index = step == code_of<ListItem>
                                      ? node.step.as<ListItem>().index.value
                                      : node.step.as<TupleItem>().index.value;
         return index < std::numeric_limits<int32_t>::max() ? index : -1;
     }
 
+    static bool has_blocks(OpCode step) noexcept {
+        return step == code_of<Local> || step == code_of<ListItem> ||
+               step == code_of<TupleItem>;
+    }
+
     /// How many children from the next one on one block can speak for.
     size_t block_length(const Frame& frame) const {
         const OpCode step = tree_.node(frame.children[frame.next_child]).step.code();
-        if (step != code_of<ListItem> && step != code_of<TupleItem>) return 0;
+        if (!has_blocks(step)) return 0;
         size_t length = 0;
         for (size_t i = frame.next_child; i < frame.children.size(); ++i, ++length) {
             if (block_index(frame.children[i], step) < 0) break;
@@ -155,10 +166,12 @@ private:
         return length;
     }
 
-    void emit_block(const Frame& frame, size_t run) {
+    /// The block's op, whose skip is to be set.
+    size_t emit_block(const Frame& frame, size_t run) {
         const OpCode step = tree_.node(frame.children[frame.next_child]).step.code();
         ItemBlockOperands block;
-        block.is_list = step == code_of<ListItem>;
+        if (step == code_of<ListItem>) block.place = ItemBlockOperands::list;
+        if (step == code_of<TupleItem>) block.place = ItemBlockOperands::tuple;
         block.first = static_cast<uint32_t>(program_.block_items_.size());
         block.count = static_cast<uint32_t>(run);
         for (size_t i = frame.next_child; i < frame.next_child + run; ++i) {
@@ -169,9 +182,9 @@ private:
             block.longest = std::max(block.longest, static_cast<uint32_t>(index + 1));
         }
         Op op(block);
-        read_from(frame.node, op);
-        op.skip = static_cast<uint32_t>(run * 2);
+        if (frame.node != 0) read_from(frame.node, op);
         program_.ops_.push_back(op);
+        return program_.ops_.size() - 1;
     }
 
     bool emit_relations() {
@@ -282,6 +295,9 @@ private:
         program_.value_count_ = static_cast<uint16_t>(values);
         program_.owned_count_ = static_cast<uint16_t>(owned_count_);
         program_.is_leaf_ = std::ranges::all_of(ops, [](const Op& op) {
+            if (op.code() == OpCode::ItemBlock) {
+                return op.block().place == ItemBlockOperands::slots;
+            }
             return op.is_from_local() && op.is_kind() && op.info().is_leaf;
         });
         return true;

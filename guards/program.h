@@ -54,7 +54,7 @@ public:
     /// Some op may run user code.
     bool calls_python() const noexcept { return calls_python_; }
 
-    /// Every op is a leaf kind (kind.h) on a local.
+    /// Every op is a leaf kind (kind.h) on a local, or a block of such.
     bool is_leaf() const noexcept { return is_leaf_; }
 
     /// Names the program reads from slots, for views over mappings.

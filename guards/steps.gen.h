@@ -8,6 +8,7 @@
 #include "steps/dict_item.h"
 #include "steps/f_locals.h"
 #include "steps/global.h"
+#include "steps/instance_attr.h"
 #include "steps/item.h"
 #include "steps/list_item.h"
 #include "steps/local.h"
@@ -22,6 +23,7 @@
     X(DictItem, dict_item) \
     X(FLocals, f_locals) \
     X(Global, global) \
+    X(InstanceAttr, instance_attr) \
     X(Item, item) \
     X(ListItem, list_item) \
     X(Local, local) \
@@ -29,5 +31,5 @@
     X(Type, type)
 
 namespace guardtree {
-using AllSteps = TypeList<Attr, Builtin, Closure, DictItem, FLocals, Global, Item, ListItem, Local, TupleItem, Type>;
+using AllSteps = TypeList<Attr, Builtin, Closure, DictItem, FLocals, Global, InstanceAttr, Item, ListItem, Local, TupleItem, Type>;
 }

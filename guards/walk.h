@@ -57,8 +57,9 @@ concept Walkable = std::same_as<T, View> || std::same_as<T, LeafSlots>;
 
 namespace walk_detail {
 
-inline constexpr unsigned type_match_of_local =
-    static_cast<unsigned>(OpCode::TypeMatch) * 2 + 1;
+inline constexpr unsigned type_match_of_value =
+    static_cast<unsigned>(OpCode::TypeMatch) * 2;
+inline constexpr unsigned type_match_of_local = type_match_of_value + 1;
 
 template <Walkable W, class T, bool from_local>
 constexpr bool may_occur = std::same_as<W, View> || (is_leaf_kind<T> && from_local);
@@ -92,7 +93,9 @@ Verdict run(const Op& op, const W& view, const SlotWord* slots, PyObject** value
         values[op.destination] = concrete.get(source).release();
     } else {
         PyObject* found = nullptr;
-        if constexpr (RootStep<T>)
+        if constexpr (RememberingRoot<T>)
+            found = concrete.get(view, Remembered(op.place)).get();
+        else if constexpr (RootStep<T>)
             found = concrete.get(view).get();
         else if constexpr (RememberingStep<T>)
             found = concrete.get(source, Remembered(op.place)).get();
@@ -111,16 +114,25 @@ Verdict run(const Op& op, const W& view, const SlotWord* slots, PyObject** value
     return Verdict::fail;
 }
 
+/// After a step: the next op checks the type of what it fetched, and that passes. A
+/// step is never the last op; a type match that follows one reads its value.
+inline bool passes_type(const Op* step, PyObject* const* values) noexcept {
+    return step[1].dispatch_code() == type_match_of_value &&
+           step[1].as<TypeMatch>().check(values[step->destination]);
+}
+
 /// Gathers the values of a relation in its scratch; false when one is not there.
 inline bool gather(const Program& program, const Op& op, const SlotWord* slots,
                    PyObject** values) noexcept {
     bool is_complete = true;
     PyObject** to = values + op.destination;
     for (const RelationSource& source : program.sources_of(op)) {
-        *to =
-            source.from_local ? slot_object(slots[source.index]) : values[source.index];
-        is_complete = is_complete && *to;
-        ++to;
+        // Without a branch: values are words too, and have no mark to take off.
+        const auto* words =
+            source.from_local ? slots : reinterpret_cast<const SlotWord*>(values);
+        PyObject* value = slot_object(words[source.index]);
+        is_complete &= value != nullptr;
+        *to++ = value;
     }
     return is_complete;
 }
@@ -133,11 +145,17 @@ Verdict run_relation(const Program& program, const Op& op, const SlotWord* slots
     return op.as<R>().check(gathered) ? Verdict::pass : Verdict::fail;
 }
 
-inline bool run_block(const Program& program, const Op& op, const SlotWord* slots,
-                      PyObject* const* values) noexcept {
+template <Walkable W>
+bool run_block(const Program& program, const Op& op, const SlotWord* slots,
+               PyObject* const* values) noexcept {
+    const ItemBlockOperands& block = op.block();
+    const auto items = program.block_items().subspan(block.first, block.count);
+    if (std::same_as<W, LeafSlots> || block.place == ItemBlockOperands::slots) {
+        return slots_pass(items, slots);
+    }
     PyObject* value = op.is_from_local() ? source_of<true>(op, slots, values)
                                          : source_of<false>(op, slots, values);
-    return value && passes(op.block(), program.block_items(), value);
+    return value && items_pass(block, items, value);
 }
 
 /// Tells the observer what the op read.
@@ -194,10 +212,16 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
         switch (op->dispatch_code()) {
 #define GUARDTREE_CASE(type, from_local)                                               \
     case static_cast<unsigned>(OpCode::type) * 2 + from_local:                         \
-        if constexpr (may_occur<W, type, from_local>)                                  \
-            verdict = run<type, from_local, W>(*op, view, slots, values, owned_count); \
-        else                                                                           \
+        if constexpr (!may_occur<W, type, from_local>)                                 \
             __builtin_unreachable();                                                   \
+        else                                                                           \
+            verdict = run<type, from_local, W>(*op, view, slots, values, owned_count); \
+        if constexpr (GuardStep<type> && !Observer::hears_each) {                      \
+            if (verdict == Verdict::pass && passes_type(op, values)) {                 \
+                ++op;                                                                  \
+                continue;                                                              \
+            }                                                                          \
+        }                                                                              \
         break;
 #define X(type, stem) GUARDTREE_CASE(type, false) GUARDTREE_CASE(type, true)
             GUARDTREE_KINDS(X)
@@ -215,11 +239,9 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
 #undef X
         case static_cast<unsigned>(OpCode::ItemBlock) * 2:
         case static_cast<unsigned>(OpCode::ItemBlock) * 2 + 1:
-            if constexpr (std::same_as<W, LeafSlots>) {
-                __builtin_unreachable();
-            } else if constexpr (Observer::hears_each) {
+            if constexpr (Observer::hears_each) {
                 continue;
-            } else if (run_block(program, *op, slots, values)) {
+            } else if (run_block<W>(program, *op, slots, values)) {
                 op += op->skip;
                 continue;
             }

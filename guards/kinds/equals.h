@@ -1,7 +1,7 @@
 // equals: the same constant, type by type.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../constant.h"
+#include "../constant_compare.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -34,7 +34,7 @@ struct Equals {
     }
 
     bool check(PyObject* value) const noexcept {
-        return value == expected.value || same_constant(value, expected.value);
+        return equals_constant(value, expected.value);
     }
 };
 

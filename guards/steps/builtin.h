@@ -12,7 +12,6 @@ struct Builtin {
         .summary =
             "The value of a name in the frame's builtins. Fails where there is none.",
         .python = "B[key]",
-        .calls_python = true,  // a key of a user type may have the same hash
     };
     static constexpr StepExample examples[] = {{"'len'", "{}", "len", "None"}};
 
@@ -22,8 +21,8 @@ struct Builtin {
         return std::tuple{operand("key", &Builtin::key)};
     }
 
-    Borrowed<> get(const View& view) const noexcept {
-        return find_in_dict(view.builtins().get(), key);
+    Borrowed<> get(const View& view, Remembered remembered) const noexcept {
+        return find_in_dict(view.builtins().get(), key, remembered);
     }
 };
 

@@ -11,11 +11,13 @@ struct DictItem {
         .name = "dict_item",
         .summary =
             "The value of a key in a dict or a subclass of dict; overridden "
-            "`__getitem__` and `__missing__` do not run.",
+            "`__getitem__` and `__missing__` do not run. Fetches nothing where a key "
+            "of a user's type with the same hash would have to be asked.",
         .python = "plain_dict_item(value, key)",
-        .calls_python = true,  // a key of a user type may have the same hash
     };
     static constexpr StepExample examples[] = {{"'a'", "{'a': 1}", "1", "{}"},
+                                               {"'a'", "{2: 3, 'a': 1}", "1", "{2: 3}"},
+                                               {"1", "{1.0: 'x'}", "'x'", "{2: 3}"},
                                                {"(1, 2)", "{(1, 2): 3}", "3", "[]"}};
 
     Key key;
@@ -24,7 +26,9 @@ struct DictItem {
         return std::tuple{operand("key", &DictItem::key)};
     }
 
-    Borrowed<> get(PyObject* value) const noexcept { return find_in_dict(value, key); }
+    Borrowed<> get(PyObject* value, Remembered remembered) const noexcept {
+        return find_in_dict(value, key, remembered);
+    }
 };
 
 }  // namespace guardtree

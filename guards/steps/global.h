@@ -12,7 +12,6 @@ struct Global {
         .summary =
             "The value of a name in the frame's globals. Fails where there is none.",
         .python = "G[key]",
-        .calls_python = true,  // a key of a user type may have the same hash
     };
     static constexpr StepExample examples[] = {{"'FLAG'", "{}", "True", "None"}};
 
@@ -22,8 +21,8 @@ struct Global {
         return std::tuple{operand("key", &Global::key)};
     }
 
-    Borrowed<> get(const View& view) const noexcept {
-        return find_in_dict(view.globals().get(), key);
+    Borrowed<> get(const View& view, Remembered remembered) const noexcept {
+        return find_in_dict(view.globals().get(), key, remembered);
     }
 };
 

@@ -23,10 +23,12 @@ struct TupleItem {
     }
 
     Borrowed<> get(PyObject* value) const noexcept {
-        if (!PyTuple_Check(value)) return nullptr;
-        const Py_ssize_t size = PyTuple_GET_SIZE(value);
+        if (!PyTuple_Check(value)) [[unlikely]]
+            return nullptr;
+        const Py_ssize_t size = Py_SIZE(value);
         const Py_ssize_t place = index.value < 0 ? index.value + size : index.value;
-        if (place < 0 || place >= size) return nullptr;
+        if (static_cast<size_t>(place) >= static_cast<size_t>(size)) [[unlikely]]
+            return nullptr;
         return PyTuple_GET_ITEM(value, place);
     }
 };

@@ -236,13 +236,21 @@ protected:
             }
             const MappingScene scene(scope, value, wanted);
             this->names.set("L", value);
-            return Owned<>::share(step.get(scene.view()).get());
+            if constexpr (RememberingRoot<S>) {
+                return Owned<>::share(step.get(scene.view(), Remembered(place)).get());
+            } else {
+                return Owned<>::share(step.get(scene.view()).get());
+            }
         } else if constexpr (returns_owned<S>) {
             return step.get(value);
+        } else if constexpr (RememberingStep<S>) {
+            return Owned<>::share(step.get(value, Remembered(place)).get());
         } else {
             return Owned<>::share(step.get(value).get());
         }
     }
+
+    uint16_t place = 0;  ///< what remembering steps remember from one to the next
 
     /// False for examples of steps that never fail on a value.
     static bool can_fail(const StepExample& example) {

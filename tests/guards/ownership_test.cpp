@@ -79,8 +79,7 @@ TEST_F(Ownership, a_dict_outlives_a_key_that_clears_it_when_compared) {
             "x[0][EvilKey(act, " +
             std::string(answer) + ")] = Fresh([1])");
         Guards each(names);
-        each.guard(
-            {"local('x')", "list_item(0)", "dict_item('k')", "type_match(Fresh)"});
+        each.guard({"local('x')", "list_item(0)", "item('k')", "type_match(Fresh)"});
         each.guard({"local('x')", "list_item(0)", "is_not_none()"});
         EXPECT_NE(each.verdict("{'x': x}"), Verdict::error) << answer;
         EXPECT_TRUE(names.is_true("x == []"));
@@ -90,10 +89,20 @@ TEST_F(Ownership, a_dict_outlives_a_key_that_clears_it_when_compared) {
 TEST_F(Ownership, a_found_value_outlives_a_dict_that_only_the_walk_still_holds) {
     // The container is gone from everywhere else when the look-up returns.
     names.run("x = [{}]\nx[0][EvilKey(x.clear, True)] = Fresh([1])");
-    guards.guard({"local('x')", "list_item(0)", "dict_item('k')", "type_match(Fresh)"});
-    guards.guard({"local('x')", "list_item(0)", "dict_item('k')", "length(1)"});
+    guards.guard({"local('x')", "list_item(0)", "item('k')", "type_match(Fresh)"});
+    guards.guard({"local('x')", "list_item(0)", "item('k')", "length(1)"});
     EXPECT_EQ(guards.verdict("{'x': x}"), Verdict::pass);
     EXPECT_TRUE(names.is_true("x == []"));
+}
+
+TEST_F(Ownership, a_key_of_a_users_type_is_not_asked_by_dict_item) {
+    names.run(
+        "asked = []\nx = {EvilKey(lambda: asked.append(1), True): 1}\n"
+        "y = {3: 1, 'k': 2}");
+    guards.guard({"local('x')", "dict_item('k')", "is_not_none()"});
+    EXPECT_EQ(guards.verdict("{'x': x}"), Verdict::fail);
+    EXPECT_EQ(guards.verdict("{'x': y}"), Verdict::pass);
+    EXPECT_TRUE(names.is_true("asked == []"));
 }
 
 TEST_F(Ownership, a_dict_value_outlives_its_dict) {

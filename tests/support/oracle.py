@@ -61,12 +61,34 @@ def has_builtin_len(value: Any) -> bool:
     return any(found is known for known in BUILTIN_LENGTHS)
 
 
+SCALARS = (int, bool, float, complex, str, bytes, types.NoneType, types.EllipsisType)
+
+
+def is_plain(key: Any) -> bool:
+    """Equality with it is CPython's own."""
+    return type(key) in SCALARS or (type(key) is tuple and all(map(is_plain, key)))
+
+
 def plain_dict_item(value: Any, key: Any) -> Any:
-    """value[key] of a dict or subclass, without __getitem__ and __missing__."""
+    """value[key] of a dict or subclass, without __getitem__, __missing__ and __eq__."""
+    rivals = [k for k in dict.keys(value) if hash(k) == hash(key)]
+    if not all(k is key or is_plain(k) for k in rivals):
+        raise KeyError(key)
     found = dict.get(value, key, MISSING)
     if found is MISSING:
         raise KeyError(key)
     return found
+
+
+def instance_attr(value: Any, name: str) -> Any:
+    """vars(value)[name] as CPython itself finds vars(value)."""
+    if isinstance(value, type):
+        raise KeyError(name)
+    for base in type(value).__mro__:
+        found = base.__dict__.get("__dict__")
+        if type(found) in (types.GetSetDescriptorType, types.MemberDescriptorType):
+            return plain_dict_item(found.__get__(value), name)
+    raise KeyError(name)
 
 
 def has_items(value: Any) -> bool:
@@ -91,6 +113,7 @@ NAMESPACE: dict[str, Any] = {
     "same_constant": same_constant,
     "has_builtin_len": has_builtin_len,
     "plain_dict_item": plain_dict_item,
+    "instance_attr": instance_attr,
     "nan": float("nan"),
     "inf": float("inf"),
     "NoneType": types.NoneType,

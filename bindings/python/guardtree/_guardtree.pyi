@@ -129,7 +129,9 @@ class GuardManager:
 
     def dict_item(self, key: Hashable) -> GuardManager:
         """The value of a key in a dict or a subclass of dict; overridden `__getitem__`
-        and `__missing__` do not run. In Python: `plain_dict_item(value, key)`."""
+        and `__missing__` do not run. Fetches nothing where a key of a user's type
+        with the same hash would have to be asked. In Python:
+        `plain_dict_item(value, key)`."""
 
     def f_locals(self) -> GuardManager:
         """The locals as a mapping: a dict that is made once per lookup and counted.
@@ -138,6 +140,11 @@ class GuardManager:
     def global_(self, key: Hashable) -> GuardManager:
         """The value of a name in the frame's globals. Fails where there is none. In
         Python: `G[key]`."""
+
+    def instance_attr(self, name: Hashable) -> GuardManager:
+        """An attribute that the value's own `__dict__` holds, whatever its class says.
+        No user code runs, and no `__dict__` is made where there is none yet. Values
+        that are classes have none. In Python: `instance_attr(value, name)`."""
 
     def item(self, key: Hashable) -> GuardManager:
         """`value[key]` through the full protocol: user `__getitem__` runs.

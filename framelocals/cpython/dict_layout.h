@@ -1,0 +1,112 @@
+// Where dicts and instances keep keys and values. No private header is needed to read
+// it; dict_layout_check.cpp compares it with them. Internal, like them.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace guardtree {
+
+/// A dict's table of keys: this header, the hash table of indices, the entries
+/// (_dictkeysobject, Include/internal/pycore_dict.h; the same from 3.11 to 3.15).
+struct DictKeys {
+    enum Kind : uint8_t {
+        general = 0,  ///< any keys, with their hashes
+        strings = 1,  ///< exact strs, with their values
+        split = 2,    ///< exact strs; the values lie elsewhere
+    };
+
+    Py_ssize_t references;
+    uint8_t log2_size;         ///< of the number of indices
+    uint8_t log2_index_bytes;  ///< of the bytes of all indices
+    uint8_t kind;
+    uint32_t version;
+    Py_ssize_t usable;
+    Py_ssize_t entry_count;  ///< used so far, deleted ones included
+
+    const int8_t* indices() const noexcept {
+        return reinterpret_cast<const int8_t*>(this + 1);
+    }
+
+    template <class Entry>
+    const Entry* entries() const noexcept {
+        return reinterpret_cast<const Entry*>(indices() +
+                                              (size_t{1} << log2_index_bytes));
+    }
+};
+
+/// An entry of kinds strings and split.
+struct DictStringEntry {
+    PyObject* key;
+    PyObject* value;
+};
+
+/// An entry of kind general.
+struct DictGeneralEntry {
+    Py_hash_t hash;
+    PyObject* key;
+    PyObject* value;
+};
+
+inline const DictKeys* dict_keys(PyObject* dict) noexcept {
+    return reinterpret_cast<const DictKeys*>(
+        reinterpret_cast<PyDictObject*>(dict)->ma_keys);
+}
+
+/// The values of a split dict or of an instance, given the block that has them. From
+/// 3.13 on four bytes of book-keeping come first (_dictvalues).
+inline PyObject* const* values_in(const void* block) noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+    constexpr size_t offset = sizeof(void*);
+#else
+    constexpr size_t offset = 0;
+#endif
+    return reinterpret_cast<PyObject* const*>(static_cast<const char*>(block) + offset);
+}
+
+/// The values of a dict's keys where they lie outside of them, else null.
+inline PyObject* const* split_values(PyObject* dict) noexcept {
+    const void* block = reinterpret_cast<PyDictObject*>(dict)->ma_values;
+    return block ? values_in(block) : nullptr;
+}
+
+/// The keys that the values of an instance without a dict of its own go by.
+inline const DictKeys* instance_keys(PyTypeObject* type) noexcept {
+    return reinterpret_cast<const DictKeys*>(
+        reinterpret_cast<PyHeapTypeObject*>(type)->ht_cached_keys);
+}
+
+/// True for an instance whose dict, if it has one, CPython manages before the object.
+inline bool has_managed_dict(PyTypeObject* type) noexcept {
+    return PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT);
+}
+
+/// The attributes of an instance that has no dict, or (3.13 on) whose dict shares them;
+/// null when they are in a dict. Only for types with a managed dict. `_PyObject_*` in
+/// Include/internal/pycore_object.h.
+inline PyObject* const* instance_values(PyObject* object, PyTypeObject* type) noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+    if (!PyType_HasFeature(type, Py_TPFLAGS_INLINE_VALUES)) return nullptr;
+    const char* block = reinterpret_cast<const char*>(object) + type->tp_basicsize;
+    constexpr size_t valid = 3;  // the byte that says whether the block is in use
+    return block[valid] ? values_in(block) : nullptr;
+#elif PY_VERSION_HEX >= 0x030C0000
+    static_cast<void>(type);
+    const uintptr_t word = reinterpret_cast<const uintptr_t*>(object)[-3];
+    return word & 1 ? values_in(reinterpret_cast<const void*>(word + 1)) : nullptr;
+#else
+    static_cast<void>(type);
+    const void* block = reinterpret_cast<const void* const*>(object)[-4];
+    return block ? values_in(block) : nullptr;
+#endif
+}
+
+/// The dict of an instance of a type with a managed dict, when it has one; borrowed,
+/// else null. Only when it has no instance_values.
+inline PyObject* managed_dict(PyObject* object) noexcept {
+    return reinterpret_cast<PyObject* const*>(object)[-3];
+}
+
+}  // namespace guardtree

@@ -1,0 +1,42 @@
+// dict_layout.h against CPython's private headers: compiling is the test.
+// SPDX-License-Identifier: MIT
+#include "cpython.h"
+
+#include <cstddef>
+
+#include "dict_layout.h"
+
+#define Py_BUILD_CORE 1
+#include <internal/pycore_dict.h>
+#undef Py_BUILD_CORE
+
+namespace guardtree {
+namespace {
+
+using Keys = struct _dictkeysobject;
+
+static_assert(offsetof(Keys, dk_log2_size) == offsetof(DictKeys, log2_size));
+static_assert(offsetof(Keys, dk_log2_index_bytes) ==
+              offsetof(DictKeys, log2_index_bytes));
+static_assert(offsetof(Keys, dk_kind) == offsetof(DictKeys, kind));
+static_assert(offsetof(Keys, dk_version) == offsetof(DictKeys, version));
+static_assert(offsetof(Keys, dk_nentries) == offsetof(DictKeys, entry_count));
+static_assert(offsetof(Keys, dk_indices) == sizeof(DictKeys));
+static_assert(int{DictKeys::general} == int{DICT_KEYS_GENERAL});
+static_assert(int{DictKeys::strings} == int{DICT_KEYS_UNICODE});
+static_assert(int{DictKeys::split} == int{DICT_KEYS_SPLIT});
+
+static_assert(sizeof(PyDictUnicodeEntry) == sizeof(DictStringEntry));
+static_assert(offsetof(PyDictUnicodeEntry, me_key) == offsetof(DictStringEntry, key));
+static_assert(offsetof(PyDictUnicodeEntry, me_value) ==
+              offsetof(DictStringEntry, value));
+static_assert(sizeof(PyDictKeyEntry) == sizeof(DictGeneralEntry));
+static_assert(offsetof(PyDictKeyEntry, me_hash) == offsetof(DictGeneralEntry, hash));
+static_assert(offsetof(PyDictKeyEntry, me_key) == offsetof(DictGeneralEntry, key));
+static_assert(offsetof(PyDictKeyEntry, me_value) == offsetof(DictGeneralEntry, value));
+
+// Deleted and empty places of the hash table are negative.
+static_assert(DKIX_EMPTY == -1 && DKIX_DUMMY == -2);
+
+}  // namespace
+}  // namespace guardtree
