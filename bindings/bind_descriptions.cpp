@@ -15,8 +15,8 @@ namespace {
 struct Place {
     explicit Place(const py::object& handle)
         : self(handle.ptr()),
-          guards(GuardManager::from_python(self)->tree()),
-          node(GuardManager::from_python(self)->node()) {}
+          guards(GuardManager::of(handle).tree()),
+          node(GuardManager::of(handle).node()) {}
 
     const Tree& tree() const { return guards.tree; }
 
@@ -215,7 +215,7 @@ KeptGuards ask_of_each(const Place& whole, const py::object& keep) {
 }
 
 py::object clone(const py::object& self, const py::object& keep) {
-    PyObject* root = GuardManager::from_python(self.ptr())->root(self.ptr());
+    PyObject* root = GuardManager::of(self).root(self.ptr());
     const Place whole(py::reinterpret_borrow<py::object>(root));
     KeptGuards kept;
     if (!keep.is_none()) kept = ask_of_each(whole, keep);

@@ -55,7 +55,7 @@ PyMethodDef check_method = {
 PyMethodDef call_method = {"__call__", check, METH_O, check_method.ml_doc};
 
 GuardTree& tree_of(py::handle self) {
-    return GuardManager::from_python(self.ptr())->tree();
+    return GuardManager::of(self).tree();
 }
 
 Explanation explain_subject(const py::object& self, py::handle subject) {
@@ -88,7 +88,7 @@ py::object add_note(const py::object& self, const py::object& note) {
 }
 
 std::string path_of(py::handle self) {
-    const NodeId node = GuardManager::from_python(self.ptr())->node();
+    const NodeId node = GuardManager::of(self).node();
     return tree_of(self).tree.path_text(node);
 }
 

@@ -16,8 +16,7 @@ namespace {
 class GuardProfile {
 public:
     explicit GuardProfile(const py::object& self)
-        : root_(
-              Owned<>::share(GuardManager::from_python(self.ptr())->root(self.ptr()))),
+        : root_(Owned<>::share(GuardManager::of(self).root(self.ptr()))),
           program_(compile(tree())),
           profile_(program_) {}
 
@@ -100,7 +99,7 @@ std::string table(const GuardProfile& self) {
 }
 
 py::object reordered(const py::object& self, const GuardProfile& profile) {
-    const GuardTree& guards = GuardManager::from_python(self.ptr())->tree();
+    const GuardTree& guards = GuardManager::of(self).tree();
     if (&profile.tree() != &guards) {
         throw py::value_error(
             "this profile is of another guard tree; take it from guards.profile()");

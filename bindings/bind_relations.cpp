@@ -65,7 +65,7 @@ std::vector<NodeId> nodes_by_name(const GuardTree& tree, const R& relation,
 template <class R>
 py::object relate(const py::object& self, const py::args& args,
                   const py::kwargs& kwargs) {
-    const GuardManager& handle = *GuardManager::from_python(self.ptr());
+    const GuardManager& handle = GuardManager::of(self);
     GuardTree& tree = handle.tree();
     const size_t given = std::min(args.size(), operand_count<R>);
     std::vector<PyObject*> operands;

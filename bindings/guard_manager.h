@@ -107,6 +107,10 @@ public:
     /// The handle in a Python GuardManager (exact or subclass).
     static GuardManager* from_python(PyObject* self) noexcept;
 
+    /// The same for methods whose `self` nobody has looked at (define): throws
+    /// TypeError for what is no GuardManager.
+    static GuardManager& of(py::handle self);
+
     /// True for a GuardManager.
     static bool is_instance(py::handle object) noexcept;
 
@@ -143,7 +147,8 @@ py::object make_guard_manager_type(py::module_& module);
 /// `method` lives as long as the process.
 void add_method(py::handle type, PyMethodDef& method);
 
-/// Puts a method of pybind11's on a type that is not one of its classes.
+/// Puts a method of pybind11's on a type that is not one of its classes. Any `self` may
+/// come.
 template <class Function, class... Extra>
 void define(py::handle type, const char* name, Function&& function,
             const Extra&... extra) {

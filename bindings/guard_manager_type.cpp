@@ -83,6 +83,13 @@ bool GuardManager::is_instance(py::handle object) noexcept {
     return PyObject_TypeCheck(object.ptr(), manager_type);
 }
 
+GuardManager& GuardManager::of(py::handle self) {
+    if (is_instance(self)) return *from_python(self.ptr());
+    Diagnostic problem;
+    refuse_operand(problem, "a GuardManager", self.ptr());
+    throw_diagnostic(problem);
+}
+
 py::object GuardManager::to_python(GuardManager handle) {
     PyObject* made = make(manager_type, nullptr, nullptr);
     if (!made) throw py::error_already_set();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import sys
 import weakref
 from typing import Any
 
@@ -172,6 +173,53 @@ def test_methods_take_keywords_and_show_their_signatures() -> None:
         guards.local("x").type_match(int, expected=int)
     with pytest.raises(TypeError, match="takes 1 operand"):
         guards.local("x").type_match()  # type: ignore[call-arg]
+
+
+def test_methods_refuse_what_is_no_guard_manager() -> None:
+    kind = gt.GuardManager
+    profile = kind(step).profile()
+    calls = [
+        (kind.type_match, (int,)),
+        (kind.local, ("x",)),
+        (kind.check, ({},)),
+        (kind.same_object, ()),
+        (kind.explain, ({},)),
+        (kind.note, ("said",)),
+        (kind.nodes, ()),
+        (kind.clone, ()),
+        (kind.profile, ()),
+        (kind.reordered, (profile,)),
+        (kind.__str__, ()),
+        (kind.path.fget, ()),
+        (kind.step.fget, ()),
+    ]
+    for method, arguments in calls:
+        with pytest.raises(TypeError, match="GuardManager"):
+            method(3, *arguments)
+
+
+def test_handles_leave_no_references_behind() -> None:
+    class Mine(gt.GuardManager):
+        """A subclass counts its objects too."""
+
+    def use() -> None:
+        for kind in (gt.GuardManager, Mine):
+            guards = kind(step)
+            guards.local("x").list_item(0).type_match(int)
+            guards.clone().checks()
+            guards.reordered(guards.profile()).check({"x": [1]})
+
+    def counts() -> list[int]:
+        counted = (gt.GuardManager, Mine, step, step.__code__)
+        return [sys.getrefcount(each) for each in counted]
+
+    use()
+    gc.collect()
+    before = counts()
+    for _ in range(10):
+        use()
+    gc.collect()
+    assert counts() == before
 
 
 def test_a_guard_manager_may_be_subclassed_and_weakly_referred_to() -> None:
