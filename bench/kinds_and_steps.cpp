@@ -20,6 +20,27 @@ std::string text(std::string_view view) {
     return std::string(view);
 }
 
+int native_is_int(PyObject* value, void*) {
+    return PyLong_CheckExact(value);
+}
+
+PyObject* native_type_of(PyObject* value, void*) {
+    return Owned<>::share(as_object(Py_TYPE(value))).release();
+}
+
+/// Globals with the names that examples of native functions use.
+Owned<> example_globals() {
+    Owned<> globals = new_globals();
+    const auto add = [&](const char* name, auto* function, const char* capsule_name) {
+        const auto capsule = Owned<>::steal(
+            PyCapsule_New(reinterpret_cast<void*>(function), capsule_name, nullptr));
+        PyDict_SetItemString(globals.get(), name, capsule.get());
+    };
+    add("native_is_int", native_is_int, NativeCheck::name);
+    add("native_type_of", native_type_of, NativeGetter::name);
+    return globals;
+}
+
 /// The operands of an example: Python expressions, separated by commas.
 Owned<> operands_of(std::string_view expressions, PyObject* globals) {
     if (expressions.empty()) return Owned<>::steal(PyTuple_New(0));
@@ -49,7 +70,7 @@ void add_benchmark(const Register& add, const std::string& name, const Tree& tre
 template <GuardKind K>
 void register_kind(const Register& add) {
     for (const Example& example : K::examples) {
-        const Owned<> globals = new_globals();
+        const Owned<> globals = example_globals();
         const Subject subject = subject_of_values(example.pass, globals.get());
         Tree tree;
         const Owned<> operands = operands_of(example.operands, globals.get());
@@ -71,7 +92,7 @@ void add_result_check(Tree& tree, NodeId node, const StepExample& example,
 
 template <ValueStep S>
 void register_step(const Register& add, const StepExample& example) {
-    const Owned<> globals = new_globals();
+    const Owned<> globals = example_globals();
     const Subject subject = subject_of_values(example.value, globals.get());
     Tree tree;
     const Owned<> operands = operands_of(example.operands, globals.get());
@@ -115,7 +136,7 @@ Subject subject_of_namespace(PyObject* locals, PyObject* globals, bool free) {
 
 template <RootStep S>
 void register_step(const Register& add, const StepExample& example) {
-    const Owned<> globals = new_globals();
+    const Owned<> globals = example_globals();
     const Owned<> operands = operands_of(example.operands, globals.get());
     const Owned<> result = evaluated(text(example.result), globals.get());
     const Owned<> locals = evaluated(text(example.value), globals.get());

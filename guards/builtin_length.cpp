@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "builtin_length.h"
 
-#include "../framelocals/ref.h"
-
 namespace guardtree {
 namespace {
 
@@ -15,6 +13,7 @@ lenfunc length_slot(PyTypeObject* type) noexcept {
 }
 
 lenfunc deque_slot = nullptr;
+PyTypeObject* deque_type = nullptr;  // kept for the process
 
 bool is_builtin(lenfunc slot) noexcept {
     PyTypeObject* const types[] = {&PyDict_Type,    &PySet_Type,   &PyFrozenSet_Type,
@@ -35,7 +34,8 @@ void set_up_builtin_length() noexcept {
         module ? PyObject_GetAttrString(module.get(), "deque") : nullptr);
     PyErr_Clear();
     if (type && PyType_Check(type.get())) {
-        deque_slot = length_slot(reinterpret_cast<PyTypeObject*>(type.get()));
+        deque_type = reinterpret_cast<PyTypeObject*>(type.new_reference());
+        deque_slot = length_slot(deque_type);
     }
 }
 
@@ -47,6 +47,14 @@ Py_ssize_t builtin_length(PyObject* value) noexcept {
     const Py_ssize_t length = slot(value);
     if (length < 0) PyErr_Clear();  // a range longer than a machine word
     return length;
+}
+
+Owned<> builtin_deque_item(PyObject* value, Py_ssize_t index) noexcept {
+    if (!deque_type || !PyObject_TypeCheck(value, deque_type)) return {};
+    const Py_ssize_t size = deque_slot(value);
+    const Py_ssize_t place = index < 0 ? index + size : index;
+    if (place < 0 || place >= size) return {};
+    return Owned<>::steal(deque_type->tp_as_sequence->sq_item(value, place));
 }
 
 }  // namespace guardtree

@@ -3,6 +3,8 @@
 #pragma once
 #include <Python.h>
 
+#include "../framelocals/ref.h"
+
 namespace guardtree {
 
 /// Finds deque, which is in an extension module. Imports, so it is called when a
@@ -13,5 +15,9 @@ void set_up_builtin_length() noexcept;
 /// deque, or of a subclass that inherits their `__len__`; -1 for every other value. No
 /// exception.
 Py_ssize_t builtin_length(PyObject* value) noexcept;
+
+/// An element of a deque or a subclass by deque's own rules; negative counts from the
+/// end. Null when there is none or `value` is not a deque. No exception.
+Owned<> builtin_deque_item(PyObject* value, Py_ssize_t index) noexcept;
 
 }  // namespace guardtree

@@ -229,4 +229,34 @@ bool same_constant(PyObject* value, PyObject* constant) noexcept {
     return false;
 }
 
+bool has_keys_in_order(PyObject* dict, PyObject* constants) noexcept {
+    if (!PyDict_Check(dict)) return false;
+    const Py_ssize_t count = PyTuple_GET_SIZE(constants);
+    if (PyDict_GET_SIZE(dict) != count) return false;
+    Py_ssize_t position = 0;
+    Py_ssize_t i = 0;
+    PyObject* key = nullptr;
+    while (i < count && PyDict_Next(dict, &position, &key, nullptr)) {
+        if (!same_constant(key, PyTuple_GET_ITEM(constants, i++))) return false;
+    }
+    return i == count;
+}
+
+bool has_keys(PyObject* dict, PyObject* constants) noexcept {
+    if (!PyDict_Check(dict) || PyDict_GET_SIZE(dict) != PySet_GET_SIZE(constants)) {
+        return false;
+    }
+    Py_ssize_t position = 0;
+    PyObject* key = nullptr;
+    while (PyDict_Next(dict, &position, &key, nullptr)) {
+        if (!find_in_set(constants, key)) return false;
+    }
+    return true;
+}
+
+bool has_members(PyObject* value, PyObject* constants) noexcept {
+    return (PySet_CheckExact(value) || PyFrozenSet_CheckExact(value)) &&
+           same_set(value, constants);
+}
+
 }  // namespace guardtree

@@ -4,6 +4,8 @@
 #pragma once
 #include <Python.h>
 
+#include <string>
+
 #include "../framelocals/ref.h"
 
 #include "operand.h"
@@ -21,5 +23,19 @@ Owned<> snapshot_constant(PyObject* object, Diagnostic& problem);
 /// both are the same immutable object; else linear in the constant, quadratic in the
 /// number of numbers among the keys of a dict or set.
 bool same_constant(PyObject* value, PyObject* constant) noexcept;
+
+/// The keys of a dict or subclass, looked at as a dict, are exactly these constants in
+/// this order. Like same_constant: no user code, no allocation.
+bool has_keys_in_order(PyObject* dict, PyObject* constants_tuple) noexcept;
+
+/// The keys of a dict or subclass are exactly these constants, in any order.
+bool has_keys(PyObject* dict, PyObject* constants_frozenset) noexcept;
+
+/// `value` is a set or a frozenset (exactly) of exactly these constants.
+bool has_members(PyObject* value, PyObject* constants_frozenset) noexcept;
+
+/// A constant as Python text that evaluates to the same constant, in full. Needs the
+/// names `nan`, `inf` and, for a NaN of other bits than `nan`, `nan_of_bits`.
+std::string constant_text(PyObject* constant);
 
 }  // namespace guardtree

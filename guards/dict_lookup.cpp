@@ -14,7 +14,7 @@ namespace {
 /// Places of entries with a hash, in probe order, until an index that was never used.
 class Probe {
 public:
-    Probe(const DictKeys& keys, Py_hash_t hash) noexcept
+    Probe(const KeyTable& keys, Py_hash_t hash) noexcept
         : keys_(keys),
           mask_((size_t{1} << keys.log2_size) - 1),
           at_(static_cast<size_t>(hash) & mask_),
@@ -46,7 +46,7 @@ private:
         return index_as<int64_t>(at);
     }
 
-    const DictKeys& keys_;
+    const KeyTable& keys_;
     size_t mask_;
     size_t at_;
     size_t perturb_;
@@ -89,24 +89,27 @@ Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {
     return Equality::equal;
 }
 
+constexpr Py_ssize_t not_found = -1;
+constexpr Py_ssize_t undecided = -2;
+
 /// Where the key lies in a table of any keys. All keys of the hash are looked at: an
 /// undecided one could be the one that dict finds.
-Py_ssize_t find_among_any(const DictKeys& keys, const Key& key) noexcept {
+Py_ssize_t find_among_any(const KeyTable& keys, const Key& key) noexcept {
     const auto* entries = keys.entries<DictGeneralEntry>();
-    Py_ssize_t found = -1;
+    Py_ssize_t found = not_found;
     Probe probe(keys, key.hash);
     for (Py_ssize_t place = probe.next(); place >= 0; place = probe.next()) {
         const DictGeneralEntry& entry = entries[place];
         if (!entry.key || entry.hash != key.hash) continue;
         const Equality equality = compare(entry.key, key.value);
-        if (equality == Equality::unknown) return -1;
+        if (equality == Equality::unknown) return undecided;
         if (equality == Equality::equal && found < 0) found = place;
     }
     return found;
 }
 
 /// Whether an entry of a table of strs has this key.
-bool is_key(const DictKeys& keys, Py_ssize_t place, const Key& key) noexcept {
+bool is_key(const KeyTable& keys, Py_ssize_t place, const Key& key) noexcept {
     PyObject* present = keys.entries<DictStringEntry>()[place].key;
     if (present == key.value) return true;
     return present && PyUnicode_CheckExact(key.value) &&
@@ -115,7 +118,7 @@ bool is_key(const DictKeys& keys, Py_ssize_t place, const Key& key) noexcept {
 
 }  // namespace
 
-Py_ssize_t find_string(const DictKeys& keys, const Key& key) noexcept {
+Py_ssize_t find_string(const KeyTable& keys, const Key& key) noexcept {
     if (!PyUnicode_CheckExact(key.value)) return -1;
     Probe probe(keys, key.hash);
     for (Py_ssize_t place = probe.next(); place >= 0; place = probe.next()) {
@@ -126,8 +129,8 @@ Py_ssize_t find_string(const DictKeys& keys, const Key& key) noexcept {
 
 Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
                              Remembered remembered) noexcept {
-    const DictKeys& keys = *dict_keys(dict);
-    if (keys.kind == DictKeys::general) {
+    const KeyTable& keys = *dict_keys(dict);
+    if (keys.kind == KeyTable::general) {
         const Py_ssize_t place = find_among_any(keys, key);
         return place < 0 ? nullptr : keys.entries<DictGeneralEntry>()[place].value;
     }
@@ -140,6 +143,17 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
     remembered.remember(static_cast<size_t>(place));
     PyObject* const* values = split_values(dict);
     return values ? values[place] : keys.entries<DictStringEntry>()[place].value;
+}
+
+Presence presence_in_dict(PyObject* dict, const Key& key) noexcept {
+    if (!PyDict_Check(dict)) return Presence::unknown;
+    const KeyTable& keys = *dict_keys(dict);
+    if (keys.kind == KeyTable::general) {
+        const Py_ssize_t place = find_among_any(keys, key);
+        if (place == undecided) return Presence::unknown;
+        return place == not_found ? Presence::absent : Presence::present;
+    }
+    return find_in_dict(dict, key) ? Presence::present : Presence::absent;
 }
 
 Borrowed<> find_in_dict(PyObject* dict, const Key& key) noexcept {

@@ -24,9 +24,9 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
 inline Borrowed<> find_in_dict(PyObject* dict, const Key& key,
                                Remembered remembered) noexcept {
     if (!dict || !PyDict_Check(dict)) return nullptr;
-    const DictKeys* keys = dict_keys(dict);
+    const KeyTable* keys = dict_keys(dict);
     const uint16_t place = remembered.place();
-    if (keys->kind != DictKeys::general && place < keys->entry_count) [[likely]] {
+    if (keys->kind != KeyTable::general && place < keys->entry_count) [[likely]] {
         const DictStringEntry& entry = keys->entries<DictStringEntry>()[place];
         if (entry.key == key.value) [[likely]] {
             PyObject* const* values = split_values(dict);
@@ -36,7 +36,13 @@ inline Borrowed<> find_in_dict(PyObject* dict, const Key& key,
     return find_in_dict_anew(dict, key, remembered);
 }
 
+enum class Presence : uint8_t { absent, present, unknown };
+
+/// Whether a dict or a subclass of dict has a key; unknown where a key of a user's type
+/// would have to be asked, and for every other value. No user code.
+Presence presence_in_dict(PyObject* dict, const Key& key) noexcept;
+
 /// Where `key`, a str, lies among keys that are all str; -1 where it does not.
-Py_ssize_t find_string(const DictKeys& keys, const Key& key) noexcept;
+Py_ssize_t find_string(const KeyTable& keys, const Key& key) noexcept;
 
 }  // namespace guardtree

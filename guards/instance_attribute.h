@@ -20,7 +20,7 @@ inline Borrowed<> find_instance_attribute(PyObject* object, const Key& name,
     PyTypeObject* type = Py_TYPE(object);
     if (has_managed_dict(type)) [[likely]] {
         if (PyObject* const* values = instance_values(object, type)) [[likely]] {
-            const DictKeys* keys = instance_keys(type);
+            const KeyTable* keys = instance_keys(type);
             const uint16_t place = remembered.place();
             if (place < keys->entry_count &&
                 keys->entries<DictStringEntry>()[place].key == name.value) [[likely]] {

@@ -139,7 +139,9 @@ template <class S>
 concept RootStep = RememberingRoot<S> ||
     (Described<S>&& requires(const S step, const View& view) {
         { step.get(view) }
-        noexcept->std::same_as<Borrowed<>>;
+        noexcept;
+        requires std::same_as<decltype(step.get(view)), Borrowed<>> ||
+            std::same_as<decltype(step.get(view)), Owned<>>;
     });
 
 template <class S>
@@ -159,8 +161,11 @@ concept GuardStep = RootStep<S> || ValueStep<S>;
 /// True for a step whose result nobody else keeps alive.
 template <class S>
 constexpr bool returns_owned = [] {
-    if constexpr (RootStep<S> || RememberingStep<S>) {
+    if constexpr (RememberingRoot<S> || RememberingStep<S>) {
         return false;
+    } else if constexpr (RootStep<S>) {
+        using Result = decltype(std::declval<const S&>().get(std::declval<View>()));
+        return std::same_as<Result, Owned<>>;
     } else {
         return std::same_as<decltype(std::declval<const S&>().get(nullptr)), Owned<>>;
     }

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "op.h"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 #include <vector>
+
+#include "constant.h"
 
 namespace guardtree {
 namespace {
@@ -17,7 +20,16 @@ bool is_identifier(char c) noexcept {
 template <class T>
 std::string operand_text(const T& operand) {
     if constexpr (std::same_as<T, Name>)
-        return short_repr(operand.value);
+        return constant_text(operand.value);
+    else
+        return text_of(operand);
+}
+
+/// As it stands in Python text about `value`.
+template <class T>
+std::string python_of(const T& operand, const std::string& value) {
+    if constexpr (requires { operand.python(value); })
+        return operand.python(value);
     else
         return text_of(operand);
 }
@@ -46,6 +58,38 @@ std::string substitute(std::string_view pattern, const Names& names) {
     return text;
 }
 
+/// False for what stands after a dot or alone only in quotes: keywords, text that is no
+/// identifier, and identifiers that the parser may spell anew (those beyond ASCII).
+bool is_plain(PyObject* name) {
+    static constexpr std::string_view keywords[] = {
+        "False",  "None",   "True",    "and",      "as",       "assert", "async",
+        "await",  "break",  "class",   "continue", "def",      "del",    "elif",
+        "else",   "except", "finally", "for",      "from",     "global", "if",
+        "import", "in",     "is",      "lambda",   "nonlocal", "not",    "or",
+        "pass",   "raise",  "return",  "try",      "while",    "with",   "yield"};
+    if (!PyUnicode_IS_ASCII(name) || PyUnicode_IsIdentifier(name) != 1) return false;
+    const auto* text = static_cast<const char*>(PyUnicode_DATA(name));
+    return std::ranges::find(keywords, std::string_view(text)) == std::end(keywords);
+}
+
+/// The Python text of an op that may have a Name which is not plain: `value.name` and
+/// `name` need another form then.
+template <class T>
+std::string_view pattern_of(const T& concrete, Names& names) {
+    std::string_view pattern = T::info.python;
+    const auto quote = [&](const auto& one) {
+        using Member = std::remove_cvref_t<decltype(concrete.*one.member)>;
+        if constexpr (std::same_as<Member, Name>) {
+            PyObject* name = (concrete.*one.member).value;
+            if (is_plain(name)) return;
+            names.back().second = constant_text(name);
+            pattern = pattern == "name" ? "L[name]" : "getattr(value, name)";
+        }
+    };
+    std::apply([&](const auto&... each) { (quote(each), ...); }, T::operands());
+    return pattern;
+}
+
 }  // namespace
 
 std::string python_text(const Op& op, const std::string& value) {
@@ -53,10 +97,11 @@ std::string python_text(const Op& op, const std::string& value) {
         Names names = {{"value", value}};
         std::apply(
             [&](const auto&... each) {
-                (names.emplace_back(each.name, text_of(concrete.*each.member)), ...);
+                (names.emplace_back(each.name, python_of(concrete.*each.member, value)),
+                 ...);
             },
             concrete.operands());
-        return substitute(concrete.info.python, names);
+        return substitute(pattern_of(concrete, names), names);
     });
 }
 
@@ -130,8 +175,7 @@ bool is_root_step(const Op& op) noexcept {
 bool is_alive(const Op& op) noexcept {
     return dispatch(op, [](const auto& concrete) {
         auto alive = [](const auto& member) {
-            if constexpr (std::is_base_of_v<Identity,
-                                            std::remove_cvref_t<decltype(member)>>) {
+            if constexpr (requires { member.is_dead(); }) {
                 return !member.is_dead();
             } else {
                 return true;

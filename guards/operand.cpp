@@ -170,6 +170,83 @@ bool Callable::read(PyObject* from, Callable& to, References& keep,
     return keep_alive(from, keep);
 }
 
+bool Held::read(PyObject* from, Held& to, References& keep, Diagnostic&) {
+    to.value = from;
+    return keep_alive(from, keep);
+}
+
+bool Variable::read(PyObject* from, Variable& to, References& keep,
+                    Diagnostic& problem) {
+    if (PyContextVar_CheckExact(from)) return Held::read(from, to, keep, problem);
+    refuse_operand(problem, expects, from);
+    return false;
+}
+
+bool Text::read(PyObject* from, Text& to, References& keep, Diagnostic& problem) {
+    Name name;
+    if (!PyUnicode_CheckExact(from)) {
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    if (!Name::read(from, name, keep, problem)) return false;
+    to.value = name.value;
+    return true;
+}
+
+bool Constants::read(PyObject* from, Constants& to, References& keep,
+                     Diagnostic& problem) {
+    if (!PyTuple_CheckExact(from)) {
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    Constant copy;
+    if (!Constant::read(from, copy, keep, problem)) return false;
+    to.value = copy.value;
+    return true;
+}
+
+bool ConstantSet::read(PyObject* from, ConstantSet& to, References& keep,
+                       Diagnostic& problem) {
+    if (!PySet_CheckExact(from) && !PyFrozenSet_CheckExact(from)) {
+        refuse_operand(problem, expects, from);
+        return false;
+    }
+    const auto frozen = Owned<>::steal(PyFrozenSet_New(from));
+    Constant copy;
+    if (!frozen) {
+        PyErr_Clear();
+        problem = {PyExc_MemoryError, "no memory for a copy of a set"};
+        return false;
+    }
+    if (!Constant::read(frozen.get(), copy, keep, problem)) return false;
+    to.value = copy.value;
+    return true;
+}
+
+bool Int::read(PyObject* from, Int& to, References&, Diagnostic& problem) {
+    Py_ssize_t number = 0;
+    static_assert(sizeof number == sizeof to.value);
+    if (!read_size(from, number, "an int", problem)) return false;
+    to.value = number;
+    return true;
+}
+
+bool Divisor::read(PyObject* from, Divisor& to, References& keep, Diagnostic& problem) {
+    if (!Int::read(from, to, keep, problem)) return false;
+    if (to.value != 0) return true;
+    problem = {PyExc_ValueError,
+               "expected " + std::string(expects) + ", found " + short_repr(from)};
+    return false;
+}
+
+bool Sign::read(PyObject* from, Sign& to, References& keep, Diagnostic& problem) {
+    if (!Int::read(from, to, keep, problem)) return false;
+    if (to.value >= -1 && to.value <= 1) return true;
+    problem = {PyExc_ValueError,
+               "expected " + std::string(expects) + ", found " + short_repr(from)};
+    return false;
+}
+
 bool Index::read(PyObject* from, Index& to, References&, Diagnostic& problem) {
     return read_size(from, to.value, expects, problem);
 }
@@ -192,6 +269,14 @@ bool same(const Constant& a, const Constant& b) noexcept {
 
 bool same(const Key& a, const Key& b) noexcept {
     return a.hash == b.hash && same_constant(a.value, b.value);
+}
+
+bool same(Constants a, Constants b) noexcept {
+    return same_constant(a.value, b.value);
+}
+
+bool same(ConstantSet a, ConstantSet b) noexcept {
+    return same_constant(a.value, b.value);
 }
 
 size_t hash_of(const Identity& a) noexcept {
@@ -222,18 +307,47 @@ size_t hash_of(Size a) noexcept {
     return static_cast<size_t>(a.value);
 }
 
+size_t hash_of(Held a) noexcept {
+    return hash_pointer(a.value);
+}
+
+size_t hash_of(Text a) noexcept {
+    return hash_pointer(a.value);
+}
+
+size_t hash_of(Constants a) noexcept {
+    return static_cast<size_t>(PyTuple_GET_SIZE(a.value));
+}
+
+size_t hash_of(ConstantSet a) noexcept {
+    return static_cast<size_t>(PySet_GET_SIZE(a.value));
+}
+
+size_t hash_of(Int a) noexcept {
+    return static_cast<size_t>(a.value);
+}
+
+std::string reference_text(PyObject* object) {
+    // A bound method's name leads to a function, and that of `[].append` to a
+    // descriptor: only functions of modules are reached by theirs.
+    const bool has_name =
+        PyType_Check(object) || PyFunction_Check(object) ||
+        (PyCFunction_Check(object) && (!PyCFunction_GET_SELF(object) ||
+                                       PyModule_Check(PyCFunction_GET_SELF(object))));
+    const std::string name = has_name ? qualified_name(object) : "";
+    return name.empty() ? short_repr(object) : name;
+}
+
 std::string text_of(const Identity& a) {
-    if (a.is_dead()) return "<an object that has died>";
-    const std::string name = PyType_Check(a.object) ? qualified_name(a.object) : "";
-    return name.empty() ? short_repr(a.object) : name;
+    return a.is_dead() ? "<an object that has died>" : reference_text(a.object);
 }
 
 std::string text_of(const Constant& a) {
-    return short_repr(a.value);
+    return constant_text(a.value);
 }
 
 std::string text_of(const Key& a) {
-    return short_repr(a.value);
+    return constant_text(a.value);
 }
 
 std::string text_of(Name a) {
@@ -241,8 +355,27 @@ std::string text_of(Name a) {
 }
 
 std::string text_of(Callable a) {
-    const std::string name = qualified_name(a.value);
-    return name.empty() ? short_repr(a.value) : name;
+    return reference_text(a.value);
+}
+
+std::string text_of(Held a) {
+    return reference_text(a.value);
+}
+
+std::string text_of(Text a) {
+    return constant_text(a.value);
+}
+
+std::string text_of(Constants a) {
+    return constant_text(a.value);
+}
+
+std::string text_of(ConstantSet a) {
+    return constant_text(a.value);
+}
+
+std::string text_of(Int a) {
+    return std::to_string(a.value);
 }
 
 std::string text_of(Index a) {
@@ -255,6 +388,10 @@ std::string text_of(Size a) {
 
 Owned<> object_of(const Identity& a) noexcept {
     return Owned<>::share(a.is_dead() ? Py_None : a.object);
+}
+
+Owned<> object_of(Int a) noexcept {
+    return Owned<>::steal(PyLong_FromLongLong(a.value));
 }
 
 Owned<> object_of(Index a) noexcept {

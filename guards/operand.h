@@ -4,6 +4,7 @@
 #pragma once
 #include <Python.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -94,6 +95,77 @@ struct Callable {
                      Diagnostic& problem);
 };
 
+/// An object compared by address and held strongly.
+struct Held {
+    PyObject* value = nullptr;
+
+    static constexpr const char* annotation = "object";  // in stubs
+    static constexpr const char* expects = "an object";
+    static bool read(PyObject* from, Held& to, References& keep, Diagnostic& problem);
+};
+
+/// Held, and a contextvars.ContextVar.
+struct Variable : Held {
+    static constexpr const char* annotation = "object";  // in stubs
+    static constexpr const char* expects = "a contextvars.ContextVar";
+    static bool read(PyObject* from, Variable& to, References& keep,
+                     Diagnostic& problem);
+};
+
+/// A text: an exact str, interned. (A Name prints without quotes.)
+struct Text {
+    PyObject* value = nullptr;
+
+    static constexpr const char* annotation = "str";  // in stubs
+    static constexpr const char* expects = "a str";
+    static bool read(PyObject* from, Text& to, References& keep, Diagnostic& problem);
+};
+
+/// Constants in order: a tuple, a private copy.
+struct Constants {
+    PyObject* value = nullptr;
+
+    static constexpr const char* annotation = "tuple[object, ...]";  // in stubs
+    static constexpr const char* expects = "a tuple of constants";
+    static bool read(PyObject* from, Constants& to, References& keep,
+                     Diagnostic& problem);
+};
+
+/// Constants in any order: a frozenset, a private copy.
+struct ConstantSet {
+    PyObject* value = nullptr;
+
+    static constexpr const char* annotation =
+        "set[object] | frozenset[object]";  // in stubs
+    static constexpr const char* expects = "a set or frozenset of constants";
+    static bool read(PyObject* from, ConstantSet& to, References& keep,
+                     Diagnostic& problem);
+};
+
+/// A number of 64 bits.
+struct Int {
+    int64_t value = 0;
+
+    static constexpr const char* annotation = "int";  // in stubs
+    static constexpr const char* expects = "an int of 64 bits";
+    static bool read(PyObject* from, Int& to, References& keep, Diagnostic& problem);
+};
+
+/// An Int that can be divided by.
+struct Divisor : Int {
+    static constexpr const char* annotation = "int";  // in stubs
+    static constexpr const char* expects = "an int of 64 bits but 0";
+    static bool read(PyObject* from, Divisor& to, References& keep,
+                     Diagnostic& problem);
+};
+
+/// -1, 0 or 1.
+struct Sign : Int {
+    static constexpr const char* annotation = "Literal[-1, 0, 1]";  // in stubs
+    static constexpr const char* expects = "-1, 0 or 1";
+    static bool read(PyObject* from, Sign& to, References& keep, Diagnostic& problem);
+};
+
 /// A position in a sequence; negative counts from the end.
 struct Index {
     Py_ssize_t value = 0;
@@ -133,6 +205,21 @@ inline bool same(Size a, Size b) noexcept {
     return a.value == b.value;
 }
 
+inline bool same(Held a, Held b) noexcept {
+    return a.value == b.value;
+}
+
+inline bool same(Text a, Text b) noexcept {
+    return a.value == b.value;
+}
+
+inline bool same(Int a, Int b) noexcept {
+    return a.value == b.value;
+}
+
+bool same(Constants a, Constants b) noexcept;
+bool same(ConstantSet a, ConstantSet b) noexcept;
+
 /// Hashes that agree with same().
 size_t hash_of(const Identity& a) noexcept;
 size_t hash_of(const Constant& a) noexcept;
@@ -142,7 +229,15 @@ size_t hash_of(Callable a) noexcept;
 size_t hash_of(Index a) noexcept;
 size_t hash_of(Size a) noexcept;
 
-/// The operand as Python text, for printed trees and messages.
+size_t hash_of(Held a) noexcept;
+size_t hash_of(Text a) noexcept;
+size_t hash_of(Constants a) noexcept;
+size_t hash_of(ConstantSet a) noexcept;
+size_t hash_of(Int a) noexcept;
+
+/// The operand as Python text, for printed trees and messages. It evaluates to the
+/// operand where the object has such a text: constants do (constant_text), types,
+/// functions and builtins do by their name.
 std::string text_of(const Identity& a);
 std::string text_of(const Constant& a);
 std::string text_of(const Key& a);
@@ -150,6 +245,11 @@ std::string text_of(Name a);
 std::string text_of(Callable a);
 std::string text_of(Index a);
 std::string text_of(Size a);
+std::string text_of(Held a);
+std::string text_of(Text a);
+std::string text_of(Constants a);
+std::string text_of(ConstantSet a);
+std::string text_of(Int a);
 
 /// Objects for introspection (new references; a dead Identity gives None).
 Owned<> object_of(const Identity& a) noexcept;
@@ -170,8 +270,28 @@ inline Owned<> object_of(Callable a) noexcept {
     return Owned<>::share(a.value);
 }
 
+inline Owned<> object_of(Held a) noexcept {
+    return Owned<>::share(a.value);
+}
+
+inline Owned<> object_of(Text a) noexcept {
+    return Owned<>::share(a.value);
+}
+
+inline Owned<> object_of(Constants a) noexcept {
+    return Owned<>::share(a.value);
+}
+
+inline Owned<> object_of(ConstantSet a) noexcept {
+    return Owned<>::share(a.value);
+}
+
+Owned<> object_of(Int a) noexcept;
 Owned<> object_of(Index a) noexcept;
 Owned<> object_of(Size a) noexcept;
+
+/// The name that an object is reached by, module included; its repr when it has none.
+std::string reference_text(PyObject* object);
 
 /// `repr(object)` cut to about 120 characters; a repr that raises gives the type's
 /// name. Runs user code and leaves no exception.

@@ -90,7 +90,10 @@ Verdict run(const Op& op, const W& view, const SlotWord* slots, PyObject** value
         else
             return answer ? Verdict::pass : Verdict::fail;
     } else if constexpr (returns_owned<T>) {
-        values[op.destination] = concrete.get(source).release();
+        if constexpr (RootStep<T>)
+            values[op.destination] = concrete.get(view).release();
+        else
+            values[op.destination] = concrete.get(source).release();
     } else {
         PyObject* found = nullptr;
         if constexpr (RememberingRoot<T>)

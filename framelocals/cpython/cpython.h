@@ -91,8 +91,27 @@ concept MovesExceptions = requires(PyObject* exception) {
 };
 
 template <class V>
-concept CPythonVersion =
-    ReadsFrames<V> && SubstitutesCode<V> && HoldsCodeExtra<V> && MovesExceptions<V>;
+concept ReadsObjects = requires(PyObject* object, PyTypeObject* type, long& number,
+                                Py_ssize_t& index) {
+    { V::has_str_keys_only(object) }
+    noexcept->std::same_as<bool>;
+    { V::instance_dict(object) }
+    noexcept->std::same_as<PyObject*>;
+    { V::inline_value(object, object) }
+    noexcept->std::same_as<PyObject*>;
+    { V::type_dict(type) }
+    noexcept->std::same_as<PyObject*>;
+    { V::dict_version(object) }
+    noexcept->std::same_as<uint64_t>;
+    { V::range_left(object, number, number, number) }
+    noexcept;
+    { V::tuple_left(object, index) }
+    noexcept->std::same_as<PyObject*>;
+};
+
+template <class V>
+concept CPythonVersion = ReadsFrames<V> && SubstitutesCode<V> && HoldsCodeExtra<V> &&
+    MovesExceptions<V> && ReadsObjects<V>;
 
 static_assert(CPythonVersion<CPython>,
               "framelocals/cpython/: this version's file is incomplete");

@@ -4,7 +4,9 @@
 #include <Python.h>
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 #    include <internal/pycore_code.h>
+#    include <internal/pycore_dict.h>
 #    include <internal/pycore_frame.h>
+#    include <internal/pycore_object.h>
 #    include <internal/pycore_pystate.h>
 
 #    include <cstddef>
@@ -138,6 +140,86 @@ struct CPython311 {
     static bool set_code_extra(PyCodeObject* code, Py_ssize_t index,
                                void* extra) noexcept {
         return _PyCode_SetExtra(reinterpret_cast<PyObject*>(code), index, extra) == 0;
+    }
+
+    /// All keys are exact str: looking a str up runs no user code.
+    static bool has_str_keys_only(PyObject* dict) noexcept {
+        return DK_IS_UNICODE(reinterpret_cast<PyDictObject*>(dict)->ma_keys);
+    }
+
+    /// The instance's own dict, borrowed; null while there is none.
+    static PyObject* instance_dict(PyObject* object) noexcept {
+        if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT)) {
+            return *_PyObject_ManagedDictPointer(object);
+        }
+        PyObject** place = _PyObject_GetDictPtr(object);
+        return place ? *place : nullptr;
+    }
+
+    /// Values of the attributes named by the type's shared keys; null when the instance
+    /// has none, or moved them into its dict.
+    static PyDictValues* inline_values(PyObject* object) noexcept {
+        return PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT)
+                   ? *_PyObject_ValuesPointer(object)
+                   : nullptr;
+    }
+
+    /// The inline value of the interned str `name`, borrowed; null when it has none.
+    static PyObject* inline_value(PyObject* object, PyObject* name) noexcept {
+        const PyDictValues* values = inline_values(object);
+        if (!values) return nullptr;
+        auto* type = reinterpret_cast<PyHeapTypeObject*>(Py_TYPE(object));
+        PyDictKeysObject* keys = type->ht_cached_keys;
+        const PyDictUnicodeEntry* entries = DK_UNICODE_ENTRIES(keys);
+        for (Py_ssize_t i = 0; i < keys->dk_nentries; ++i) {
+            PyObject* key = entries[i].me_key;
+            if (key == name || (key && PyUnicode_Compare(key, name) == 0)) {
+                return values->values[i];
+            }
+        }
+        return nullptr;
+    }
+
+    /// The dict of a type's own attributes: a new reference, or null.
+    static PyObject* type_dict(PyTypeObject* type) noexcept {
+        return Py_XNewRef(type->tp_dict);
+    }
+
+    /// The tag of a dict: another one after each change, never given twice, so equal
+    /// tags mean equal contents (DICT_NEXT_VERSION, Objects/dictobject.c). Complete in
+    /// 3.11: materialising an instance's dict moves the values into it.
+    static uint64_t dict_version(PyObject* dict) noexcept {
+        return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
+    }
+
+    /// What an exact range_iterator will still give: `length` numbers from `start`.
+    static void range_left(PyObject* iterator, long& start, long& step,
+                           long& length) noexcept {
+        struct RangeIterator {  // rangeiterobject, Objects/rangeobject.c
+            PyObject head;
+            long index, start, step, length;
+        };
+
+        const auto* range = reinterpret_cast<const RangeIterator*>(iterator);
+        step = range->step;
+        length = range->length - range->index;
+        // Unsigned: a start may wrap where nothing is left.
+        start = static_cast<long>(static_cast<unsigned long>(range->start) +
+                                  static_cast<unsigned long>(range->index) *
+                                      static_cast<unsigned long>(step));
+    }
+
+    /// What an exact tuple_iterator goes over, and the next place; null when it ended.
+    static PyObject* tuple_left(PyObject* iterator, Py_ssize_t& index) noexcept {
+        struct TupleIterator {  // tupleiterobject, Objects/tupleobject.c
+            PyObject head;
+            Py_ssize_t index;
+            PyObject* tuple;
+        };
+
+        const auto* left = reinterpret_cast<const TupleIterator*>(iterator);
+        index = left->index;
+        return left->tuple;
     }
 
     /// Null when the headers this was built with describe the running CPython, else a

@@ -6,11 +6,17 @@
 #if PY_VERSION_HEX >= 0x030C0000 && PY_VERSION_HEX < 0x030D0000
 #    undef _PyGC_FINALIZED  // defined twice by 3.12's own headers
 #    include <internal/pycore_code.h>
+#    include <internal/pycore_dict.h>
 #    include <internal/pycore_frame.h>
+#    include <internal/pycore_object.h>
 #    include <internal/pycore_pystate.h>
+#    include <internal/pycore_range.h>
+#    include <internal/pycore_tuple.h>
 
 #    include <cstddef>
 #    include <cstdint>
+
+#    include "../ref.h"
 
 namespace guardtree {
 
@@ -153,6 +159,71 @@ struct CPython312 {
                                void* extra) noexcept {
         return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index,
                                         extra) == 0;
+    }
+
+    /// All keys are exact str: looking a str up runs no user code.
+    static bool has_str_keys_only(PyObject* dict) noexcept {
+        return DK_IS_UNICODE(reinterpret_cast<PyDictObject*>(dict)->ma_keys);
+    }
+
+    /// The instance's own dict, borrowed; null while there is none.
+    static PyObject* instance_dict(PyObject* object) noexcept {
+        if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT)) {
+            const PyDictOrValues found = *_PyObject_DictOrValuesPointer(object);
+            return _PyDictOrValues_IsValues(found) ? nullptr : found.dict;
+        }
+        PyObject** place = _PyObject_GetDictPtr(object);
+        return place ? *place : nullptr;
+    }
+
+    /// Values of the attributes named by the type's shared keys; null when the instance
+    /// has none, or moved them into its dict.
+    static PyDictValues* inline_values(PyObject* object) noexcept {
+        if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT))
+            return nullptr;
+        const PyDictOrValues found = *_PyObject_DictOrValuesPointer(object);
+        return _PyDictOrValues_IsValues(found) ? _PyDictOrValues_GetValues(found)
+                                               : nullptr;
+    }
+
+    /// The inline value of the interned str `name`, borrowed; null when it has none.
+    static PyObject* inline_value(PyObject* object, PyObject* name) noexcept {
+        const PyDictValues* values = inline_values(object);
+        if (!values) return nullptr;
+        auto* type = reinterpret_cast<PyHeapTypeObject*>(Py_TYPE(object));
+        PyDictKeysObject* keys = type->ht_cached_keys;
+        const PyDictUnicodeEntry* entries = DK_UNICODE_ENTRIES(keys);
+        for (Py_ssize_t i = 0; i < keys->dk_nentries; ++i) {
+            PyObject* key = entries[i].me_key;
+            if (key == name || (key && PyUnicode_Compare(key, name) == 0)) {
+                return values->values[i];
+            }
+        }
+        return nullptr;
+    }
+
+    /// The dict of a type's own attributes: a new reference, or null.
+    static PyObject* type_dict(PyTypeObject* type) noexcept {
+        return PyType_GetDict(type);
+    }
+
+    /// None that is complete: 3.12 deprecates the tag, and watchers change it too.
+    static uint64_t dict_version(PyObject*) noexcept { return 0; }
+
+    /// What an exact range_iterator will still give: `length` numbers from `start`.
+    static void range_left(PyObject* iterator, long& start, long& step,
+                           long& length) noexcept {
+        const auto* range = reinterpret_cast<const _PyRangeIterObject*>(iterator);
+        start = range->start;
+        step = range->step;
+        length = range->len;
+    }
+
+    /// What an exact tuple_iterator goes over, and the next place; null when it ended.
+    static PyObject* tuple_left(PyObject* iterator, Py_ssize_t& index) noexcept {
+        const auto* left = reinterpret_cast<const _PyTupleIterObject*>(iterator);
+        index = left->it_index;
+        return as_object(left->it_seq);
     }
 
     /// Null when the headers this was built with describe the running CPython, else a

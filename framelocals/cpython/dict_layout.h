@@ -11,7 +11,7 @@ namespace guardtree {
 
 /// A dict's table of keys: this header, the hash table of indices, the entries
 /// (_dictkeysobject, Include/internal/pycore_dict.h; the same from 3.11 to 3.15).
-struct DictKeys {
+struct KeyTable {
     enum Kind : uint8_t {
         general = 0,  ///< any keys, with their hashes
         strings = 1,  ///< exact strs, with their values
@@ -50,8 +50,8 @@ struct DictGeneralEntry {
     PyObject* value;
 };
 
-inline const DictKeys* dict_keys(PyObject* dict) noexcept {
-    return reinterpret_cast<const DictKeys*>(
+inline const KeyTable* dict_keys(PyObject* dict) noexcept {
+    return reinterpret_cast<const KeyTable*>(
         reinterpret_cast<PyDictObject*>(dict)->ma_keys);
 }
 
@@ -73,8 +73,8 @@ inline PyObject* const* split_values(PyObject* dict) noexcept {
 }
 
 /// The keys that the values of an instance without a dict of its own go by.
-inline const DictKeys* instance_keys(PyTypeObject* type) noexcept {
-    return reinterpret_cast<const DictKeys*>(
+inline const KeyTable* instance_keys(PyTypeObject* type) noexcept {
+    return reinterpret_cast<const KeyTable*>(
         reinterpret_cast<PyHeapTypeObject*>(type)->ht_cached_keys);
 }
 

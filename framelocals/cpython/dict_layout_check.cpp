@@ -1,9 +1,8 @@
 // dict_layout.h against CPython's private headers: compiling is the test.
 // SPDX-License-Identifier: MIT
-#include "cpython.h"
-
 #include <cstddef>
 
+#include "cpython.h"
 #include "dict_layout.h"
 
 #define Py_BUILD_CORE 1
@@ -15,16 +14,16 @@ namespace {
 
 using Keys = struct _dictkeysobject;
 
-static_assert(offsetof(Keys, dk_log2_size) == offsetof(DictKeys, log2_size));
+static_assert(offsetof(Keys, dk_log2_size) == offsetof(KeyTable, log2_size));
 static_assert(offsetof(Keys, dk_log2_index_bytes) ==
-              offsetof(DictKeys, log2_index_bytes));
-static_assert(offsetof(Keys, dk_kind) == offsetof(DictKeys, kind));
-static_assert(offsetof(Keys, dk_version) == offsetof(DictKeys, version));
-static_assert(offsetof(Keys, dk_nentries) == offsetof(DictKeys, entry_count));
-static_assert(offsetof(Keys, dk_indices) == sizeof(DictKeys));
-static_assert(int{DictKeys::general} == int{DICT_KEYS_GENERAL});
-static_assert(int{DictKeys::strings} == int{DICT_KEYS_UNICODE});
-static_assert(int{DictKeys::split} == int{DICT_KEYS_SPLIT});
+              offsetof(KeyTable, log2_index_bytes));
+static_assert(offsetof(Keys, dk_kind) == offsetof(KeyTable, kind));
+static_assert(offsetof(Keys, dk_version) == offsetof(KeyTable, version));
+static_assert(offsetof(Keys, dk_nentries) == offsetof(KeyTable, entry_count));
+static_assert(offsetof(Keys, dk_indices) == sizeof(KeyTable));
+static_assert(int{KeyTable::general} == int{DICT_KEYS_GENERAL});
+static_assert(int{KeyTable::strings} == int{DICT_KEYS_UNICODE});
+static_assert(int{KeyTable::split} == int{DICT_KEYS_SPLIT});
 
 static_assert(sizeof(PyDictUnicodeEntry) == sizeof(DictStringEntry));
 static_assert(offsetof(PyDictUnicodeEntry, me_key) == offsetof(DictStringEntry, key));

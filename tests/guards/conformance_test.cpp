@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "../../guards/builtin_length.h"
+#include "../support/allocations.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 
@@ -37,6 +39,7 @@ template <class T>
 class Conformance : public Interpreter {
 protected:
     void SetUp() override {
+        set_up_builtin_length();
         names.run_file("oracle.py");
         names.run("globals().update(NAMESPACE); FLAG = True");
     }
@@ -57,14 +60,17 @@ protected:
 
     /// `info.python` over `value` and the operands, by name. Names that are operands
     /// are Python's own names there: `value.name` is text, not a look-up of `name`.
+    /// Kinds inside kinds are text too.
     Owned<> ask_oracle(const T& concrete, PyObject* value) {
         std::string text(T::info.python);
         names.set("value", value);
         [[maybe_unused]] const auto bind = [&](const auto& one) {
             const auto& operand = concrete.*one.member;
+            const std::regex word("\\b" + std::string(one.name) + "\\b");
             if constexpr (std::same_as<std::remove_cvref_t<decltype(operand)>, Name>) {
-                const std::regex word("\\b" + std::string(one.name) + "\\b");
                 text = std::regex_replace(text, word, text_of(operand));
+            } else if constexpr (requires { operand.python("value"); }) {
+                text = std::regex_replace(text, word, operand.python("value"));
             } else {
                 names.set(std::string(one.name), object_of(operand).get());
             }
@@ -139,10 +145,26 @@ TYPED_TEST(KindConformance, leaves_references_and_the_error_state_alone) {
         const TypeParam kind = this->read(operands.get());
         for (const std::string_view source : {example.pass, example.fail}) {
             const Owned<> value = this->names.eval(std::string(source));
+            this->check(kind, value.get());  // fills caches of types and exceptions
             const Py_ssize_t before = Py_REFCNT(value.get());
             this->check(kind, value.get());
             EXPECT_EQ(Py_REFCNT(value.get()), before) << source;
             EXPECT_FALSE(PyErr_Occurred()) << source;
+        }
+    }
+}
+
+TYPED_TEST(KindConformance, allocates_nothing_unless_it_calls_python) {
+    if (TypeParam::info.calls_python) return;
+    for (const Example& example : TypeParam::examples) {
+        SCOPED_TRACE(this->call(example));
+        const Owned<> operands = this->operands_of(example);
+        const TypeParam kind = this->read(operands.get());
+        for (const std::string_view source : {example.pass, example.fail}) {
+            const Owned<> value = this->names.eval(std::string(source));
+            const Allocations made =
+                allocations_of([&] { this->check(kind, value.get()); });
+            EXPECT_EQ(made.all(), 0u) << source;
         }
     }
 }
@@ -238,6 +260,8 @@ protected:
             this->names.set("L", value);
             if constexpr (RememberingRoot<S>) {
                 return Owned<>::share(step.get(scene.view(), Remembered(place)).get());
+            } else if constexpr (returns_owned<S>) {
+                return step.get(scene.view());
             } else {
                 return Owned<>::share(step.get(scene.view()).get());
             }
@@ -264,10 +288,8 @@ protected:
             this->names.set("B", Namespace::builtins());
             this->names.set("L", value);
             PyDict_Update(this->names.dict(), value);
-            return this->names.eval(python_text(Op(step), ""));
-        } else {
-            return this->ask_oracle(step, value);
         }
+        return this->ask_oracle(step, value);
     }
 };
 
@@ -312,6 +334,18 @@ TYPED_TEST(StepConformance, leaves_references_and_the_error_state_alone) {
             EXPECT_EQ(Py_REFCNT(value.get()), before);
             EXPECT_FALSE(PyErr_Occurred());
         }
+    }
+}
+
+TYPED_TEST(StepConformance, allocates_nothing_unless_it_calls_python) {
+    if (TypeParam::info.calls_python || RootStep<TypeParam>) return;
+    for (const StepExample& example : TypeParam::examples) {
+        SCOPED_TRACE(this->call(example) + " on " + std::string(example.value));
+        const TypeParam step = this->read(this->operands_of(example).get());
+        const Owned<> value = this->names.eval(std::string(example.value));
+        const Allocations made =
+            allocations_of([&] { this->fetch(step, value.get()); });
+        EXPECT_EQ(made.all(), 0u);
     }
 }
 

@@ -31,6 +31,14 @@ TEST_F(OpTest, prints_as_python_over_a_path) {
     EXPECT_EQ(python_text(guards.op("list_item(-1)"), "x"), "list.__getitem__(x, -1)");
 }
 
+TEST_F(OpTest, names_that_are_no_attribute_names_are_quoted) {
+    EXPECT_EQ(python_text(guards.op("attr('class')"), "x"), "getattr(x, 'class')");
+    EXPECT_EQ(python_text(guards.op("attr('a b')"), "x"), "getattr(x, 'a b')");
+    EXPECT_EQ(python_text(guards.op("attr('\\ud800')"), "x"), "getattr(x, '\\ud800')");
+    EXPECT_EQ(python_text(guards.op("local('.0')"), ""), "L['.0']");
+    EXPECT_EQ(call_text(guards.op("attr('\\ud800')")), "attr('\\ud800')");
+}
+
 TEST_F(OpTest, an_operand_called_like_another_word_is_not_substituted_twice) {
     EXPECT_EQ(python_text(guards.op("item('value')"), "key"), "key['value']");
     EXPECT_EQ(python_text(guards.op("equals('value expected')"), "expected"),

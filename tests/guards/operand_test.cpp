@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "../../guards/operand.h"
 
+#include <cstdint>
+
 #include <gtest/gtest.h>
 
+#include "../../guards/constant.h"
+#include "../../guards/range_operand.h"
 #include "../support/interpreter.h"
 #include "../support/python.h"
 
@@ -147,6 +151,107 @@ TEST_F(OperandTest, keys_that_python_calls_equal_are_not_the_same_operand) {
 
 TEST_F(OperandTest, equal_names_are_one_object) {
     EXPECT_EQ(read<Name>("'a' + 'bcd'").value, read<Name>("'ab' + 'cd'").value);
+}
+
+TEST_F(OperandTest, a_constants_text_evaluates_to_the_constant) {
+    names.run_file("oracle.py");
+    names.run("globals().update(NAMESPACE)");
+    for (const char* text : {"None",
+                             "...",
+                             "True",
+                             "2**70",
+                             "-1",
+                             "10**5000",
+                             "0.1",
+                             "-0.0",
+                             "1e300",
+                             "float('inf')",
+                             "-float('inf')",
+                             "float('nan')",
+                             "-float('nan')",
+                             "nan_of_bits(0x7ff8000000000123)",
+                             "1j",
+                             "-1j",
+                             "0j",
+                             "complex(-0.0, 1)",
+                             "complex(0, -1)",
+                             "complex(1, -0.0)",
+                             "complex(-0.0, -0.0)",
+                             "complex(-1.5, 2)",
+                             "complex(float('nan'), float('-inf'))",
+                             "'a'",
+                             "''",
+                             "'quote \\' \\x22'",
+                             "'\\n\\x00\\x7f '",
+                             "'\\xe9\\u20ac\\U0001f600'",
+                             "'\\ud800'",
+                             "b'\\xff\\x00'",
+                             "'x' * 500",
+                             "()",
+                             "(1,)",
+                             "(True, (1.0,))",
+                             "[]",
+                             "[nan, [-0.0]]",
+                             "{}",
+                             "{1: 'a', 'b': {2: ()}}",
+                             "set()",
+                             "{1}",
+                             "frozenset()",
+                             "frozenset({frozenset({1}), 'a'})",
+                             "list(range(200))",
+                             "{complex(-0.0, 1): -nan}"}) {
+        const auto constant = read<Constant>(text);
+        const Owned<> back = names.eval(text_of(constant));
+        EXPECT_TRUE(same_constant(back.get(), constant.value))
+            << text << " prints as " << text_of(constant);
+    }
+}
+
+TEST_F(OperandTest, functions_and_builtins_print_by_the_name_they_are_reached_by) {
+    names.run("def f(): pass\nclass C:\n  def m(self): pass\nbound = C().m");
+    EXPECT_EQ(text_of(read<Identity>("len")), "len");
+    EXPECT_EQ(text_of(read<Identity>("f")), "f");
+    EXPECT_EQ(text_of(read<Identity>("C.m")), "C.m");
+    EXPECT_EQ(text_of(read<Identity>("__import__('math').sin")), "math.sin");
+    EXPECT_EQ(text_of(read<Identity>("type(None)")), "NoneType");
+    EXPECT_EQ(text_of(read<Callable>("print")), "print");
+    // Their names lead elsewhere.
+    EXPECT_EQ(text_of(read<Identity>("bound")).substr(0, 14), "<bound method ");
+    EXPECT_EQ(text_of(read<Callable>("[].append")).substr(0, 16), "<built-in method");
+}
+
+TEST_F(OperandTest, constants_in_order_are_a_tuple_and_in_any_order_a_set) {
+    EXPECT_EQ(text_of(read<Constants>("(1, [2])")), "(1, [2])");
+    EXPECT_EQ(refusal<Constants>("[1]"),
+              "TypeError: expected a tuple of constants, found [1] (list)");
+    EXPECT_EQ(refusal<Constants>("(object,)").substr(0, 31),
+              "TypeError: expected a constant ");
+    EXPECT_TRUE(
+        same(read<ConstantSet>("{1, 2}"), read<ConstantSet>("frozenset({2, 1})")));
+    EXPECT_FALSE(same(read<ConstantSet>("{1}"), read<ConstantSet>("{True}")));
+    EXPECT_EQ(
+        refusal<ConstantSet>("(1,)"),
+        "TypeError: expected a set or frozenset of constants, found (1,) (tuple)");
+}
+
+TEST_F(OperandTest, numbers_are_bounded) {
+    EXPECT_EQ(read<Int>("-2**63").value, INT64_MIN);
+    EXPECT_EQ(refusal<Int>("2**63").substr(0, 13), "OverflowError");
+    EXPECT_EQ(refusal<Int>("True"), "TypeError: expected an int, found True (bool)");
+    EXPECT_EQ(refusal<Divisor>("0"),
+              "ValueError: expected an int of 64 bits but 0, found 0");
+    EXPECT_EQ(refusal<Sign>("2"), "ValueError: expected -1, 0 or 1, found 2");
+}
+
+TEST_F(OperandTest, a_range_must_have_the_fast_iterator) {
+    EXPECT_EQ(
+        refusal<RangeOperand>("range(2**70)"),
+        "OverflowError: expected a range of numbers that fit a machine word, found "
+        "range(0, 1180591620717411303424)");
+    EXPECT_EQ(refusal<RangeOperand>("iter(range(3))").substr(0, 24),
+              "TypeError: expected a ra");
+    EXPECT_TRUE(same(read<RangeOperand>("range(0, 3, 2)"),
+                     read<RangeOperand>("range(0, 4, 2)")));
 }
 
 }  // namespace

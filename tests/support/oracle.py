@@ -7,9 +7,12 @@ Python expression, its checks as Python expressions, the nodes below.
 from __future__ import annotations
 
 import collections
+import copy
+import ctypes
 import struct
 import types
 import warnings
+import weakref
 from typing import Any
 
 # A printed `x is 1` is meant.
@@ -80,15 +83,215 @@ def plain_dict_item(value: Any, key: Any) -> Any:
     return found
 
 
+def is_a(value: Any, kind: type) -> bool:
+    """The type of value is kind or a subclass; nothing of the user's is asked."""
+    return any(each is kind for each in mro_of(type(value)))
+
+
+def mro_of(kind: Any) -> tuple:
+    return type.__dict__["__mro__"].__get__(kind)
+
+
+def dict_of_type(kind: Any) -> dict:
+    return dict(type.__dict__["__dict__"].__get__(kind))
+
+
+def dict_of_module(module: Any) -> dict:
+    return types.ModuleType.__dict__["__dict__"].__get__(module)
+
+
+def is_a_set(value: Any) -> bool:
+    return is_a(value, set) or is_a(value, frozenset)
+
+
+def plain_contains(value: Any, item: Any) -> bool:
+    """item in value, by the set's own rules."""
+    kind = set if is_a(value, set) else frozenset
+    return kind.__contains__(value, item)
+
+
+def plain_list(value: Any) -> list:
+    """The elements of a set, by the set's own rules."""
+    kind = set if is_a(value, set) else frozenset
+    return list(kind.__iter__(value))
+
+
+def plain_deque_item(value: Any, index: int) -> Any:
+    return list(collections.deque.__iter__(value))[index]
+
+
+def is_unchanged(value: Any, expected: dict) -> bool:
+    """Nothing changes a dict while the oracle is asked."""
+    return value is expected
+
+
+def named(entries: Any, name: str) -> Any:
+    """The value of an exact str among keys of any kind, or MISSING."""
+    for key, value in dict.items(entries):
+        if type(key) is str and key == name:
+            return value
+    return MISSING
+
+
+def found_in_mro(kind: type, name: str) -> Any:
+    for each in mro_of(kind):
+        found = named(dict_of_type(each), name)
+        if found is not MISSING:
+            return found
+    return MISSING
+
+
+def own_dict(value: Any) -> dict:
+    """The dict of an instance, by the descriptor that C gave its type."""
+    getters = (types.GetSetDescriptorType, types.MemberDescriptorType)
+    for each in mro_of(type(value)):
+        found = named(dict_of_type(each), "__dict__")
+        if type(found) in getters:
+            return found.__get__(value, type(value))
+    return {}
+
+
+def has_static(value: Any, name: str) -> bool:
+    """The attribute is kept somewhere: in a class, a slot, the instance's dict."""
+    is_type = is_a(value, type)
+    if is_type and found_in_mro(value, name) is not MISSING:
+        return True
+    found = found_in_mro(type(value), name)
+    if type(found) is types.MemberDescriptorType:
+        try:
+            found.__get__(value, type(value))
+        except AttributeError:
+            return False
+    if found is not MISSING:
+        return True
+    return not is_type and named(own_dict(value), name) is not MISSING
+
+
+def slot_value(value: Any, name: str) -> Any:
+    """What a slot holds; numbers in C structs are no slots."""
+    found = found_in_mro(type(value), name)
+    if type(found) is not types.MemberDescriptorType:
+        raise LookupError(name)
+    content = found.__get__(value, type(value))
+    if type(value) in (complex, float):
+        raise LookupError(name)
+    return content
+
+
+def left_of(iterator: Any) -> list:
+    """What a tuple's iterator will still give; it is not advanced."""
+    if type(iterator) is not type(iter(())):
+        raise TypeError(iterator)
+    return list(copy.copy(iterator))
+
+
+def is_left(iterator: Any, expected: range) -> bool:
+    """A range's iterator will give what the other range has."""
+    is_iterator = type(iterator) is type(iter(range(0)))
+    return is_iterator and list(copy.copy(iterator)) == list(expected)
+
+
+def plain_function(value: Any) -> types.FunctionType:
+    if type(value) is not types.FunctionType:
+        raise TypeError(value)
+    return value
+
+
+def bound_method(value: Any) -> types.MethodType:
+    if type(value) is not types.MethodType:
+        raise TypeError(value)
+    return value
+
+
+def cell_content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
+
+
+def parts_of(function: types.FunctionType) -> list:
+    """What a function is made of; separators keep the groups apart."""
+    keywords = (function.__kwdefaults__ or {}).items()
+    return [
+        function.__code__,
+        *map(cell_content, function.__closure__ or ()), tuple,
+        *(function.__defaults__ or ()), dict,
+        *(part for pair in keywords for part in pair),
+    ]  # fmt: skip
+
+
+def is_same_function(value: Any, expected: types.FunctionType) -> bool:
+    if type(value) is not types.FunctionType:
+        return False
+    parts, others = parts_of(value), parts_of(expected)
+    return len(parts) == len(others) and all(a is b for a, b in zip(parts, others))
+
+
+def live_referent(value: Any) -> Any:
+    found = weakref.ref.__call__(value)
+    if found is None:
+        raise LookupError(value)
+    return found
+
+
+def nan_of_bits(bits: int) -> float:
+    return struct.unpack("d", struct.pack("Q", bits))[0]
+
+
+# C functions of the signatures that native and native_get take.
+NativeCheck = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
+NativeGet = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
+
+
+def capsule_of(function: Any, name: bytes) -> Any:
+    """A capsule of that name; the function and the name are never freed."""
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    KEPT.extend((function, name))
+    return make(ctypes.cast(function, ctypes.c_void_p), name, None)
+
+
+def pointer_in(capsule: Any, name: bytes) -> Any:
+    read = ctypes.pythonapi.PyCapsule_GetPointer
+    read.restype = ctypes.c_void_p
+    read.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return read(capsule, name)
+
+
+def call_native(capsule: Any, value: Any) -> bool:
+    return NativeCheck(pointer_in(capsule, b"guardtree.native_check"))(value, None) > 0
+
+
+def get_native(capsule: Any, value: Any) -> Any:
+    return NativeGet(pointer_in(capsule, b"guardtree.native_get"))(value, None)
+
+
+KEPT: list[Any] = []
+native_is_int = capsule_of(
+    NativeCheck(lambda value, context: type(value) is int), b"guardtree.native_check"
+)
+native_type_of = capsule_of(
+    NativeGet(lambda value, context: type(value)), b"guardtree.native_get"
+)
+
+
+def dict_has(value: Any, key: Any) -> bool | None:
+    """Whether a dict has a key; None where its __eq__ or another value would say."""
+    if not is_a(value, dict):
+        return None
+    rivals = [k for k in dict.keys(value) if hash(k) == hash(key)]
+    if not all(k is key or is_plain(k) for k in rivals):
+        return None
+    return dict.__contains__(value, key)
+
+
 def instance_attr(value: Any, name: str) -> Any:
-    """vars(value)[name] as CPython itself finds vars(value)."""
-    if isinstance(value, type):
+    """An entry of the value's own dict, found as CPython itself finds the dict."""
+    if is_a(value, type):
         raise KeyError(name)
-    for base in type(value).__mro__:
-        found = base.__dict__.get("__dict__")
-        if type(found) in (types.GetSetDescriptorType, types.MemberDescriptorType):
-            return plain_dict_item(found.__get__(value), name)
-    raise KeyError(name)
+    return plain_dict_item(own_dict(value), name)
 
 
 def has_items(value: Any) -> bool:
@@ -106,17 +309,42 @@ def is_absent(step: str, error: Exception, parent: Any) -> bool:
         return not isinstance(parent, dict) or type(error) is KeyError
     if step in ("local", "closure"):
         return isinstance(error, NameError)
+    if step == "generic_attr":
+        return isinstance(error, AttributeError)
+    if step == "slot":
+        return isinstance(error, (AttributeError, LookupError))
+    if step == "call":
+        return not callable(parent)
+    if step in ("compute", "native_get"):
+        return False
+    if step == "closure_cell":
+        return isinstance(error, (LookupError, TypeError, ValueError))
     return isinstance(error, (LookupError, TypeError))
 
 
+# The types that CPython gives no name in builtins, by the names they print.
+UNNAMED = {
+    kind.__name__: kind
+    for kind in (*vars(types).values(), type(iter(())), type(iter(range(0))))
+    if isinstance(kind, type)
+}
+
+HELPERS = [
+    same_constant, has_builtin_len, plain_dict_item, instance_attr, is_a, mro_of,
+    dict_has, dict_of_type,
+    dict_of_module, is_a_set, plain_contains, plain_list, plain_deque_item,
+    is_unchanged, has_static, slot_value, left_of, is_left, plain_function,
+    bound_method, is_same_function, live_referent, nan_of_bits, call_native, get_native,
+]  # fmt: skip
+
 NAMESPACE: dict[str, Any] = {
-    "same_constant": same_constant,
-    "has_builtin_len": has_builtin_len,
-    "plain_dict_item": plain_dict_item,
-    "instance_attr": instance_attr,
+    **UNNAMED,
+    **{helper.__name__: helper for helper in HELPERS},
+    "weak_reference": weakref.ref,
+    "native_is_int": native_is_int,
+    "native_type_of": native_type_of,
     "nan": float("nan"),
     "inf": float("inf"),
-    "NoneType": types.NoneType,
 }
 
 

@@ -1,6 +1,9 @@
 """Values that the oracle's trees are evaluated on; every hook misbehaves."""
 
+import json
+import weakref
 from collections import OrderedDict, defaultdict, deque
+from types import MappingProxyType, MethodType, SimpleNamespace
 
 
 class Named:
@@ -12,6 +15,57 @@ class Named:
 
     def __repr__(self):
         return self.name
+
+    def method(self):
+        return self.name
+
+
+class Slotted:
+    """A filled slot, an empty one, and an odd key in the class's dict."""
+
+    __slots__ = ("a", "b")
+
+    def __init__(self):
+        self.a = [1]
+
+    def __repr__(self):
+        return "slotted"
+
+
+class HidesAll(Named):
+    """Its `__getattribute__` tells of nothing but what CPython asks for."""
+
+    def __getattribute__(self, name):
+        if name.startswith("__") or name == "name":
+            return object.__getattribute__(self, name)
+        raise AttributeError(name)
+
+
+class LyingSet(set):
+    """Says that it holds everything, and iterates over nothing."""
+
+    def __contains__(self, item):
+        return True
+
+    def __iter__(self):
+        return iter(())
+
+
+class BackwardsKeys(dict):
+    """A dict whose keys come in another order, and whose look-ups lie."""
+
+    def keys(self):
+        return list(dict.keys(self))[::-1]
+
+    def __contains__(self, key):
+        return False
+
+
+class RaisingKeys:
+    """A mapping whose keys raise."""
+
+    def keys(self):
+        raise ValueError("no keys")
 
 
 class RaisingEq(Named):
@@ -131,6 +185,29 @@ def never(value):
     return ""
 
 
+def make_inner():
+    captured = [1]
+
+    def inner():
+        return captured
+
+    return inner
+
+
+def with_defaults(x=1, *, y=2):
+    return x
+
+
+inner = make_inner()
+inner.__qualname__ = "inner"  # prints as the global name it has
+slotted = Slotted()
+hides_all = HidesAll("hides_all", a=1)
+ordered = OrderedDict([("b", 1), (1, 2)])
+ordered.move_to_end("b")
+advanced = iter(range(1, 4))
+next(advanced)
+ended = iter((1, 2))
+list(ended)
 user = Named("user", a=1, b=[1, 2])
 other = Named("other", a={"a": None}, real=2)
 raising_eq = RaisingEq("raising_eq")
@@ -145,11 +222,18 @@ VALUES = [
     float("inf"), 1j, complex(-0.0, 1), "", "a", "ab", b"", b"a", bytearray(b"ab"),
     (), (1,), (True,), (1, 2), ((1,), (True,)), [], [0], [1, 2], [[1], [2, 3]], {},
     {"a": 1}, {"a": True}, {1: "a", "b": {"a": 2}}, {True: 0}, {(1, 2): [3]},
-    {raising_eq: 1}, {lying_eq: 2}, set(), {1}, {True},
-    {1, "a"}, frozenset(), frozenset({1}), frozenset({(1, 2)}), range(0), range(2),
+    {raising_eq: 1}, {lying_eq: 2}, {raising_eq}, frozenset({lying_eq}), set(), {1},
+    {True}, {1, "a"}, frozenset(), frozenset({1}), frozenset({(1, 2)}), range(0),
+    range(2),
     deque([1, 2]), OrderedDict(a=1), defaultdict(list, {"a": [1]}), Missing(b=2),
     RaisingLen([1]), LongerList([1]), KeepsLen([7, 8]), ItemsRaise(KeyError("a")),
     ItemsRaise(IndexError(0)), ItemsRaise(ValueError("a")), ItemsRaise(TypeError("a")),
     user, other, raising_eq, lying_eq, raising_getattr, properties, itself, int, list,
-    Named, len, is_big, memoryview(b"ab"),
+    Named, len, is_big, memoryview(b"ab"), slotted, hides_all, LyingSet({1, "a"}),
+    BackwardsKeys([("b", 1), (1, 2)]), RaisingKeys(), ordered, advanced, iter(range(3)),
+    iter(range(0)), iter(range(9, 0, -4)), iter(range(2**70)), iter((1, "a")), ended,
+    iter(()), MappingProxyType({"a": 1}), MappingProxyType({}), SimpleNamespace(a=1),
+    inner, with_defaults, user.method, MethodType(len, "ab"), weakref.ref(user),
+    weakref.ref(Named), weakref.ref(set()), weakref.proxy(Named), json, slice(1, 2),
+    type, type(None), 9, -6, 2**62, -(2**63), -(2**70), "a\u00e9 \ud800",
 ]  # fmt: skip

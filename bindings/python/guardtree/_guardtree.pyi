@@ -123,9 +123,38 @@ class GuardManager:
         """The value of a name in the frame's builtins. Fails where there is none. In
         Python: `B[key]`."""
 
+    def call(self) -> GuardManager:
+        """The value called without arguments. A value that cannot be called fetches
+        nothing; what the call raises is an error. In Python: `value()`."""
+
     def closure(self, name: str) -> GuardManager:
         """A free variable by name, read from the function's cell. Fails while the cell
         is empty. In Python: `name`."""
+
+    def closure_cell(self, index: int) -> GuardManager:
+        """The content of a cell of a function's closure; negative counts from the end.
+        Fetches nothing from an empty cell. In Python:
+        `plain_function(value).__closure__[index].cell_contents`."""
+
+    def code(self) -> GuardManager:
+        """The code object of a function written in Python. In Python:
+        `plain_function(value).__code__`."""
+
+    def compute(self, function: Callable[[Any], object]) -> GuardManager:
+        """`function(value)`. What it raises is an error. In Python: `function(value)`."""
+
+    def context_var(self, variable: object) -> GuardManager:
+        """The value of a contextvars.ContextVar in the current context, or its
+        default; fetches nothing where it has neither. In Python: `variable.get()`."""
+
+    def defaults(self) -> GuardManager:
+        """The tuple of default values of a function written in Python; None when it
+        has none. In Python: `plain_function(value).__defaults__`."""
+
+    def deque_item(self, index: int) -> GuardManager:
+        """An element of a deque or a subclass by its place; negative counts from the
+        end. An overridden `__getitem__` does not run. In Python:
+        `plain_deque_item(value, index)`."""
 
     def dict_item(self, key: Hashable) -> GuardManager:
         """The value of a key in a dict or a subclass of dict; overridden `__getitem__`
@@ -133,9 +162,24 @@ class GuardManager:
         with the same hash would have to be asked. In Python:
         `plain_dict_item(value, key)`."""
 
+    def dict_key(self, position: int) -> GuardManager:
+        """A key of a dict or a subclass by its place in the dict's order; negative
+        counts from the end. Overridden methods, and an OrderedDict's own order, do
+        not count. Linear. In Python: `list(dict.keys(value))[position]`."""
+
     def f_locals(self) -> GuardManager:
         """The locals as a mapping: a dict that is made once per lookup and counted.
         For Python-level guards. In Python: `L`."""
+
+    def function_globals(self) -> GuardManager:
+        """The dict of globals of a function written in Python. In Python:
+        `plain_function(value).__globals__`."""
+
+    def generic_attr(self, name: str) -> GuardManager:
+        """An attribute as `object.__getattribute__` finds it: descriptors run, an
+        overridden `__getattribute__` and `__getattr__` do not. AttributeError fails
+        the guard, other exceptions are errors. In Python:
+        `object.__getattribute__(value, name)`."""
 
     def global_(self, key: Hashable) -> GuardManager:
         """The value of a name in the frame's globals. Fails where there is none. In
@@ -151,6 +195,10 @@ class GuardManager:
         LookupError, and a value that has no items, fail the guard; other exceptions
         are errors. In Python: `value[key]`."""
 
+    def kwdefaults(self) -> GuardManager:
+        """The dict of keyword-only default values of a function written in Python;
+        None when it has none. In Python: `plain_function(value).__kwdefaults__`."""
+
     def list_item(self, index: int) -> GuardManager:
         """An element of a list or a subclass of list by position; negative counts from
         the end. An overridden `__getitem__` does not run. In Python:
@@ -160,23 +208,161 @@ class GuardManager:
         """A local variable, argument or cell variable by name, read from its raw slot.
         Fails while it is unbound. In Python: `name`."""
 
+    def method_function(self) -> GuardManager:
+        """The function of a bound method. Methods of C types have another type and
+        fetch nothing. In Python: `bound_method(value).__func__`."""
+
+    def method_self(self) -> GuardManager:
+        """The object that a method is bound to. Methods of C types have another type
+        and fetch nothing. In Python: `bound_method(value).__self__`."""
+
+    def module(self, name: str) -> GuardManager:
+        """A module by its full name, as sys.modules has it. It is not imported. In
+        Python: `__import__('sys').modules[name]`."""
+
+    def module_attr(self, name: str) -> GuardManager:
+        """An entry of the dict of a module (or of a subclass): a module's
+        `__getattr__`, and properties of a subclass, do not run. In Python:
+        `dict_of_module(value)[name]`."""
+
+    def mro(self) -> GuardManager:
+        """The tuple of types that a type's attributes are looked up in, itself first.
+        In Python: `mro_of(value)`."""
+
+    def native_get(self, function: object) -> GuardManager:
+        """What the C function in a capsule returns: `PyObject* (*)(PyObject* value,
+        void* context)`, with the capsule's context; a new reference, null without
+        an exception for nothing, null with one for an error. The capsule is called
+        guardtree.native_get. In Python: `get_native(function, value)`."""
+
+    def referent(self) -> GuardManager:
+        """The object of a weakref.ref (or a subclass), while it lives. In Python:
+        `live_referent(value)`."""
+
+    def set_item(self, index: int) -> GuardManager:
+        """An element of a set, frozenset or subclass by its place in iteration order;
+        negative counts from the end. An overridden `__iter__` does not run. Linear.
+        In Python: `plain_list(value)[index]`."""
+
+    def slot(self, name: str) -> GuardManager:
+        """What a slot (`__slots__`, or an object field of a C type) holds, without
+        user code. Fetches nothing from an empty one, or where the type has
+        something else of that name. In Python: `slot_value(value, name)`."""
+
     def tuple_item(self, index: int) -> GuardManager:
         """An element of a tuple or a subclass of tuple by position; negative counts
         from the end. An overridden `__getitem__` does not run. In Python:
         `tuple.__getitem__(value, index)`."""
 
+    def tuple_iterator_item(self, index: int) -> GuardManager:
+        """The item that an iterator of a tuple will give after `index` others. It is
+        not advanced. In Python: `left_of(value)[index]`."""
+
     def type(self) -> GuardManager:
         """The value's type (not its `__class__`). Never fails. In Python:
         `type(value)`."""
+
+    def type_dict(self) -> GuardManager:
+        """The dict of a type's own attributes (`vars(value)` without the proxy). A new
+        reference: CPython 3.12 and later keep those of builtin types elsewhere. In
+        Python: `dict_of_type(value)`."""
+
+    def any_of(self, kinds: tuple[tuple[Any, ...], ...]) -> Self:
+        """One of the inner kinds passes: `any_of((("is_none",), ("type_match",
+        int)))`. They are tried in order until one passes or is an error, which
+        stays one. In Python: `kinds`."""
+
+    def complex_is_nan(self) -> Self:
+        """A complex (exactly) with a NaN in either part. In Python: `type(value) is
+        complex and value != value`."""
+
+    def dict_contains(self, key: Hashable) -> Self:
+        """A dict or a subclass of dict that has this key; an overridden `__contains__`
+        does not run. Every other value fails, and so does a dict in which a key of
+        a user's type with the same hash would have to be asked. In Python:
+        `dict_has(value, key) is True`."""
+
+    def dict_key_set(self, expected: set[object] | frozenset[object]) -> Self:
+        """A dict or a subclass of dict whose keys are exactly these constants in any
+        order (types included). Looked at as a dict. In Python: `is_a(value, dict)
+        and same_constant(frozenset(dict.keys(value)), expected)`."""
+
+    def dict_keys(self, expected: tuple[object, ...]) -> Self:
+        """A dict or a subclass of dict whose keys are exactly these constants in this
+        order (types included, as equals compares). Looked at as a dict: an
+        OrderedDict's own order and overridden methods do not count. In Python:
+        `is_a(value, dict) and same_constant(tuple(dict.keys(value)), expected)`."""
+
+    def dict_lacks(self, key: Hashable) -> Self:
+        """A dict or a subclass of dict that has not this key; an overridden
+        `__contains__` does not run. Every other value fails, and so does a dict in
+        which a key of a user's type with the same hash would have to be asked. In
+        Python: `dict_has(value, key) is False`."""
+
+    def dict_version(self, expected: dict[Any, Any]) -> Self:
+        """This very dict, and since the guard was built nothing in it was added,
+        removed, replaced by another object or reordered. What the values hold may
+        change. The dict is held, and from CPython 3.12 on its keys and values are
+        too: there the check compares their addresses, one by one. In Python it is
+        told by the identity of the dict only. In Python: `is_unchanged(value,
+        expected)`."""
+
+    def divisible_by(self, divisor: int) -> Self:
+        """An int (exactly: bool fails) of at most 64 bits that `divisor` divides. In
+        Python: `type(value) is int and -(2**63) <= value < 2**63 and value %
+        divisor == 0`."""
 
     def equals(self, expected: object) -> Self:
         """The value equals a constant, and so do the types of both at every depth;
         floats are compared by bits. The constant is copied. In Python:
         `same_constant(value, expected)`."""
 
+    def float_is_nan(self) -> Self:
+        """A float (exactly) that is a NaN of any bits. In Python: `type(value) is
+        float and value != value`."""
+
+    def function_match(self, expected: FunctionType) -> Self:
+        """A function written in Python of the same code object, with the same objects
+        in its closure cells, as defaults and as keyword defaults as `expected` had
+        when the guard was built. Its globals, name and attributes are not compared.
+        All is held weakly where it can be. In Python: `is_same_function(value,
+        expected)`."""
+
+    def has_attr(self, name: str) -> Self:
+        """The value has got the attribute, by the full protocol: properties and
+        `__getattr__` run. Other exceptions than AttributeError are errors. In
+        Python: `hasattr(value, name)`."""
+
+    def has_static_attr(self, name: str) -> Self:
+        """The value has got the attribute in a dict of its type's MRO (if it is a
+        slot: a filled one) or in a dict of its own, which is not made. A type has
+        its own MRO's and its metatype's. `__getattr__` and `__getattribute__` are
+        not asked: they may have it all the same, or hide it; properties do not run.
+        Names that are not exact str in those dicts do not count. In Python:
+        `has_static(value, name)`."""
+
     def id_match(self, expected: object) -> Self:
         """The value is this very object. Held weakly where it can be: once the object
         died, nothing matches. In Python: `value is expected`."""
+
+    def id_match_held(self, expected: object) -> Self:
+        """The value is this very object. Held strongly: use it where nothing else
+        keeps the object alive. (id_match holds weakly where it can.) In Python:
+        `value is expected`."""
+
+    def instance_of(self, expected: type) -> Self:
+        """The value's type is `expected` or a subclass of it, by the MRO: `__class__`,
+        `__instancecheck__` and ABC registration are not asked. Held weakly. In
+        Python: `expected in type(value).__mro__`."""
+
+    def int_range(self, low: int, high: int) -> Self:
+        """An int (exactly: bool fails) from `low` to `high`, both included. Ints
+        beyond 64 bits fail. In Python: `type(value) is int and low <= value <=
+        high`."""
+
+    def int_sign(self, sign: Literal[-1, 0, 1]) -> Self:
+        """An int (exactly: bool fails) of any size with this sign. In Python:
+        `type(value) is int and (value > 0) - (value < 0) == sign`."""
 
     def is_false(self) -> Self:
         """The value is False itself; other false values fail. In Python: `value is
@@ -192,11 +378,45 @@ class GuardManager:
         """The value is True itself; other true values fail. In Python: `value is
         True`."""
 
+    def lacks_attr(self, name: str) -> Self:
+        """The value has not got the attribute, by the full protocol: properties and
+        `__getattr__` run. Other exceptions than AttributeError are errors. In
+        Python: `not hasattr(value, name)`."""
+
+    def lacks_static_attr(self, name: str) -> Self:
+        """The value has not got the attribute in a dict of its type's MRO (if it is a
+        slot: a filled one) or in a dict of its own, which is not made. A type has
+        its own MRO's and its metatype's. `__getattr__` and `__getattribute__` are
+        not asked: they may have it all the same, or hide it; properties do not run.
+        Names that are not exact str in those dicts do not count. In Python: `not
+        has_static(value, name)`."""
+
     def length(self, expected: int) -> Self:
         """A list, tuple, dict, set, frozenset, str, bytes, bytearray, range or deque
         (or a subclass that keeps its `__len__`) of this length. User `__len__`
         never runs; such values fail. In Python: `has_builtin_len(value) and
         len(value) == expected`."""
+
+    def mapping_keys(self, expected: tuple[object, ...]) -> Self:
+        """`list(value.keys())` is exactly these constants, types included. An exact
+        dict runs no user code; for other values `keys` is called, and only its
+        absence fails: what it raises is an error. In Python: `hasattr(value,
+        'keys') and same_constant(tuple(value.keys()), expected)`."""
+
+    def native(self, function: object) -> Self:
+        """The C function in a capsule says so: `int (*)(PyObject* value, void*
+        context)`, with the capsule's context. 1 passes, 0 fails, -1 is an error
+        with an exception set. The capsule is called guardtree.native_check. In
+        Python: `call_native(function, value)`."""
+
+    def not_(self, kind: tuple[Any, ...]) -> Self:
+        """The inner kind fails: `not_(("type_match", int))`. An error of it stays an
+        error. Kinds nest at most 32 deep. In Python: `not kind`."""
+
+    def one_of(self, values: tuple[object, ...]) -> Self:
+        """The value is one of these constants, types included, as equals compares.
+        Tried one by one, in order. In Python: `any(same_constant(value, each) for
+        each in values)`."""
 
     def python(self, predicate: Callable[[Any], object]) -> Self:
         """`predicate(value)` is true. The one kind that runs Python code of the
@@ -204,9 +424,54 @@ class GuardManager:
         verdict error: the guard fails and explain tells. In Python:
         `predicate(value)`."""
 
+    def range_iterator(self, remaining: range) -> Self:
+        """An iterator of a range that will still give exactly the numbers of
+        `remaining`. It is not advanced. Iterators of ranges beyond a machine word
+        fail. In Python: `is_left(value, remaining)`."""
+
+    def set_contains(self, item: Hashable) -> Self:
+        """A set, a frozenset or a subclass of one that has this item; an overridden
+        `__contains__` does not run. Every other value fails. In Python:
+        `is_a_set(value) and plain_contains(value, item)`."""
+
+    def set_equals(self, expected: set[object] | frozenset[object]) -> Self:
+        """A set or a frozenset (both are accepted, subclasses are not) of exactly
+        these constants, types included. In Python: `type(value) in (set, frozenset)
+        and same_constant(frozenset(value), expected)`."""
+
+    def set_lacks(self, item: Hashable) -> Self:
+        """A set, a frozenset or a subclass of one that has not this item; an
+        overridden `__contains__` does not run. Every other value fails. In Python:
+        `is_a_set(value) and not plain_contains(value, item)`."""
+
+    def str_prefix(self, prefix: str) -> Self:
+        """A str (exactly: subclasses fail) that starts with `prefix`. In Python:
+        `type(value) is str and value.startswith(prefix)`."""
+
+    def tuple_iterator_length(self, expected: int) -> Self:
+        """An iterator of a tuple with this many items left. It is not advanced. In
+        Python: `type(value) is tuple_iterator and len(left_of(value)) == expected`."""
+
     def type_match(self, expected: type) -> Self:
         """The value's type is exactly `expected`; subclasses fail. In Python:
         `type(value) is expected`."""
+
+    def type_version(self, expected: type) -> Self:
+        """This very type, and since the guard was built no attribute and no base of it
+        was changed, in it or in what it inherits from: CPython's version tag is the
+        same. (It does not cover the metatype, nor `__name__` from 3.13 on.) Held
+        weakly. A type that cannot have a tag any more is refused. In Python it is
+        told by its identity only. In Python: `value is expected`."""
+
+    def user_length(self, expected: int) -> Self:
+        """`len(value)` through the full protocol: user `__len__` runs. A value without
+        a length fails; what `__len__` raises is an error. In Python:
+        `hasattr(type(value), '__len__') and len(value) == expected`."""
+
+    def weakref_alive(self) -> Self:
+        """A weakref.ref (or a subclass) whose object is alive. Proxies fail. In
+        Python: `is_a(value, weak_reference) and weak_reference.__call__(value) is
+        not None`."""
 
     def distinct_objects(self, *values: GuardManager) -> GuardManager:
         """Of two or more values no two are the same object (no aliasing). In Python,

@@ -1,0 +1,52 @@
+// Operands of not_ and any_of: kinds with operands of their own.
+// SPDX-License-Identifier: MIT
+//
+// In Python an inner kind is a tuple of its name and its operands: `("is_none",)`,
+// `("type_match", int)`. They nest: `("not_", ("is_none",))`, 32 deep at most.
+#pragma once
+#include <Python.h>
+
+#include "kind.h"
+
+namespace guardtree {
+
+class KindList;
+
+/// Kinds in order, kept alive by the References of the outer op.
+struct InnerKinds {
+    const KindList* list = nullptr;
+
+    static constexpr const char* annotation = "tuple[tuple[Any, ...], ...]";
+    static constexpr const char* expects =
+        "a tuple of kinds with their operands, like ((\"is_none\",), (\"type_match\", "
+        "int))";
+    static bool read(PyObject* from, InnerKinds& to, References& keep,
+                     Diagnostic& problem);
+
+    /// Tries the kinds in order until one does not fail: its answer, or fail.
+    Verdict first_not_failing(PyObject* value) const noexcept;
+
+    /// The kinds in Python, about `value`: "(x is None or type(x) is int)".
+    std::string python(const std::string& value) const;
+};
+
+/// One kind.
+struct InnerKind : InnerKinds {
+    static constexpr const char* annotation = "tuple[Any, ...]";
+    static constexpr const char* expects =
+        "a kind with its operands, like (\"type_match\", int)";
+    static bool read(PyObject* from, InnerKind& to, References& keep,
+                     Diagnostic& problem);
+};
+
+bool same(InnerKinds a, InnerKinds b) noexcept;
+size_t hash_of(InnerKinds a) noexcept;
+
+/// As written in a call: "(('is_none',), ('type_match', int))".
+std::string text_of(InnerKinds a);
+std::string text_of(InnerKind a);
+
+Owned<> object_of(InnerKinds a) noexcept;
+Owned<> object_of(InnerKind a) noexcept;
+
+}  // namespace guardtree

@@ -1,0 +1,35 @@
+// any_of: one of several kinds passes.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../inner_kinds.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct AnyOf {
+    static constexpr Info info{
+        .name = "any_of",
+        .summary =
+            "One of the inner kinds passes: `any_of(((\"is_none\",), (\"type_match\", "
+            "int)))`. They are tried in order until one passes or is an error, which "
+            "stays one.",
+        .python = "kinds",
+        .calls_python = true,  // an inner kind may
+    };
+    static constexpr Example examples[] = {
+        {"(('is_none',), ('type_match', int))", "None", "True"},
+        {"(('type_match', str), ('int_sign', 1))", "3", "0"},
+        {"(('not_', ('instance_of', int)),)", "1.0", "True"}};
+
+    InnerKinds kinds;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("kinds", &AnyOf::kinds)};
+    }
+
+    Verdict check(PyObject* value) const noexcept {
+        return kinds.first_not_failing(value);
+    }
+};
+
+}  // namespace guardtree

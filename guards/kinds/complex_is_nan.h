@@ -1,0 +1,30 @@
+// complex_is_nan: a complex number with a part that is not a number.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cmath>
+
+#include "../kind.h"
+
+namespace guardtree {
+
+struct ComplexIsNan {
+    static constexpr Info info{
+        .name = "complex_is_nan",
+        .summary = "A complex (exactly) with a NaN in either part.",
+        .python = "type(value) is complex and value != value",
+        .is_leaf = true,
+    };
+    static constexpr Example examples[] = {
+        {"", "complex(0, float('nan'))", "1j"},
+        {"", "complex(float('nan'), 0)", "float('nan')"}};
+
+    static constexpr auto operands() { return std::tuple{}; }
+
+    bool check(PyObject* value) const noexcept {
+        if (!PyComplex_CheckExact(value)) return false;
+        const Py_complex& number = reinterpret_cast<PyComplexObject*>(value)->cval;
+        return std::isnan(number.real) || std::isnan(number.imag);
+    }
+};
+
+}  // namespace guardtree

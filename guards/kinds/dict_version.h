@@ -1,0 +1,35 @@
+// dict_version: a dict that nobody changed.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../dict_snapshot.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct DictVersion {
+    static constexpr Info info{
+        .name = "dict_version",
+        .summary =
+            "This very dict, and since the guard was built nothing in it was added, "
+            "removed, replaced by another object or reordered. What the values hold "
+            "may change. The dict is held, and from CPython 3.12 on its keys and "
+            "values are too: there the check compares their addresses, one by one. In "
+            "Python it is told by the identity of the dict only.",
+        .python = "is_unchanged(value, expected)",
+    };
+    static constexpr Example examples[] = {
+        {"__import__('token').EXACT_TOKEN_TYPES",
+         "__import__('token').EXACT_TOKEN_TYPES",
+         "dict(__import__('token').EXACT_TOKEN_TYPES)"},
+        {"__import__('errno').errorcode", "__import__('errno').errorcode", "None"}};
+
+    DictSnapshot expected;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("expected", &DictVersion::expected)};
+    }
+
+    bool check(PyObject* value) const noexcept { return expected.matches(value); }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,38 @@
+// divisible_by: an int without a remainder.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct DivisibleBy {
+    static constexpr Info info{
+        .name = "divisible_by",
+        .summary =
+            "An int (exactly: bool fails) of at most 64 bits that `divisor` divides.",
+        .python =
+            "type(value) is int and -(2**63) <= value < 2**63 and value % divisor == 0",
+    };
+    static constexpr Example examples[] = {{"4", "8", "6"},
+                                           {"4", "0", "False"},
+                                           {"-3", "9", "10"},
+                                           {"1", "-2**63", "2**63"},
+                                           {"-1", "-2**63", "1.0"}};
+
+    Divisor divisor;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("divisor", &DivisibleBy::divisor)};
+    }
+
+    bool check(PyObject* value) const noexcept {
+        if (!PyLong_CheckExact(value)) return false;
+        int overflow = 0;
+        const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+        if (overflow) return false;
+        // The smallest number divided by -1 overflows.
+        return divisor.value == -1 || number % divisor.value == 0;
+    }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,37 @@
+// has_attr: the value has got an attribute, by the full protocol.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct HasAttr {
+    static constexpr Info info{
+        .name = "has_attr",
+        .summary =
+            "The value has got the attribute, by the full protocol: properties and "
+            "`__getattr__` run. Other exceptions than AttributeError are errors.",
+        .python = "hasattr(value, name)",
+        .calls_python = true,
+    };
+    static constexpr Example examples[] = {
+        {"'real'", "1", "'a'"},
+        {"'a'", "type('C', (), {'__getattr__': lambda self, name: 1})()", "None"},
+        {"'__name__'", "int", "1"}};
+
+    Text name;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("name", &HasAttr::name)};
+    }
+
+    Verdict check(PyObject* value) const noexcept {
+        const auto found = Owned<>::steal(PyObject_GetAttr(value, name.value));
+        if (found) return Verdict::pass;
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return Verdict::error;
+        PyErr_Clear();
+        return Verdict::fail;
+    }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,29 @@
+// id_match_held: identity with one object, which the guard keeps alive.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct IdMatchHeld {
+    static constexpr Info info{
+        .name = "id_match_held",
+        .summary =
+            "The value is this very object. Held strongly: use it where nothing else "
+            "keeps the object alive. (id_match holds weakly where it can.)",
+        .python = "value is expected",
+        .is_leaf = true,
+    };
+    static constexpr Example examples[] = {
+        {"len", "len", "print"}, {"None", "None", "0"}, {"1", "1", "True"}};
+
+    Held expected;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("expected", &IdMatchHeld::expected)};
+    }
+
+    bool check(PyObject* value) const noexcept { return value == expected.value; }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,36 @@
+// instance_of: the type or a subclass of it.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct InstanceOf {
+    static constexpr Info info{
+        .name = "instance_of",
+        .summary =
+            "The value's type is `expected` or a subclass of it, by the MRO: "
+            "`__class__`, `__instancecheck__` and ABC registration are not asked. Held "
+            "weakly.",
+        .python = "expected in type(value).__mro__",
+    };
+    static constexpr Example examples[] = {
+        {"int", "True", "1.0"},
+        {"dict", "__import__('collections').OrderedDict()", "[]"},
+        {"type", "type('M', (type,), {})('C', (), {})", "3"},
+        {"BaseException", "ValueError()", "ValueError"}};
+
+    TypeIdentity expected;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("expected", &InstanceOf::expected)};
+    }
+
+    bool check(PyObject* value) const noexcept {
+        if (expected.is_dead()) return false;
+        return PyType_IsSubtype(Py_TYPE(value),
+                                reinterpret_cast<PyTypeObject*>(expected.object));
+    }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,37 @@
+// int_range: bounds of an int.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct IntRange {
+    static constexpr Info info{
+        .name = "int_range",
+        .summary =
+            "An int (exactly: bool fails) from `low` to `high`, both included. Ints "
+            "beyond 64 bits fail.",
+        .python = "type(value) is int and low <= value <= high",
+    };
+    static constexpr Example examples[] = {{"0, 3", "3", "4"},
+                                           {"0, 3", "0", "True"},
+                                           {"-2**63, 2**63 - 1", "-2**63", "2**63"},
+                                           {"-1, 1", "0", "0.0"}};
+
+    Int low;
+    Int high;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("low", &IntRange::low),
+                          operand("high", &IntRange::high)};
+    }
+
+    bool check(PyObject* value) const noexcept {
+        if (!PyLong_CheckExact(value)) return false;
+        int overflow = 0;
+        const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+        return overflow == 0 && low.value <= number && number <= high.value;
+    }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,36 @@
+// lacks_attr: the value has not got an attribute, by the full protocol.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct LacksAttr {
+    static constexpr Info info{
+        .name = "lacks_attr",
+        .summary =
+            "The value has not got the attribute, by the full protocol: properties and "
+            "`__getattr__` run. Other exceptions than AttributeError are errors.",
+        .python = "not hasattr(value, name)",
+        .calls_python = true,
+    };
+    static constexpr Example examples[] = {
+        {"'real'", "'a'", "1"},
+        {"'a'", "None", "type('C', (), {'__getattr__': lambda self, name: 1})()"}};
+
+    Text name;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("name", &LacksAttr::name)};
+    }
+
+    Verdict check(PyObject* value) const noexcept {
+        const auto found = Owned<>::steal(PyObject_GetAttr(value, name.value));
+        if (found) return Verdict::fail;
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return Verdict::error;
+        PyErr_Clear();
+        return Verdict::pass;
+    }
+};
+
+}  // namespace guardtree

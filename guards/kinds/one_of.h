@@ -1,0 +1,37 @@
+// one_of: one of a few constants.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../constant.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct OneOf {
+    static constexpr Info info{
+        .name = "one_of",
+        .summary =
+            "The value is one of these constants, types included, as equals compares. "
+            "Tried one by one, in order.",
+        .python = "any(same_constant(value, each) for each in values)",
+    };
+    static constexpr Example examples[] = {
+        {"(1, 'a')", "'a'", "True"},
+        {"(0.0, None)", "None", "-0.0"},
+        {"((1,), float('nan'))", "float('nan')", "(True,)"},
+        {"(2,)", "2", "()"}};
+
+    Constants values;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("values", &OneOf::values)};
+    }
+
+    bool check(PyObject* value) const noexcept {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values.value); ++i) {
+            if (same_constant(value, PyTuple_GET_ITEM(values.value, i))) return true;
+        }
+        return false;
+    }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,34 @@
+// range_iterator: what a range iterator will still give.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+#include "../range_operand.h"
+
+namespace guardtree {
+
+struct RangeIterator {
+    static constexpr Info info{
+        .name = "range_iterator",
+        .summary =
+            "An iterator of a range that will still give exactly the numbers of "
+            "`remaining`. It is not advanced. Iterators of ranges beyond a machine "
+            "word fail.",
+        .python = "is_left(value, remaining)",
+    };
+    static constexpr Example examples[] = {
+        {"range(3)", "iter(range(3))", "range(3)"},
+        {"range(2, 6, 2)", "iter(range(2, 5, 2))", "iter(range(2, 7, 2))"},
+        {"range(0)", "iter(range(5, 5))", "iter(range(1))"},
+        {"range(1)", "iter(range(0, 9, 10))", "iter([0])"},
+        {"range(3, 0, -1)", "iter(range(3, 0, -1))", "iter(range(2**70))"}};
+
+    RangeOperand remaining;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("remaining", &RangeIterator::remaining)};
+    }
+
+    bool check(PyObject* value) const noexcept { return remaining.is_left_in(value); }
+};
+
+}  // namespace guardtree

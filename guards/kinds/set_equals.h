@@ -1,0 +1,36 @@
+// set_equals: the members of a set.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../constant.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct SetEquals {
+    static constexpr Info info{
+        .name = "set_equals",
+        .summary =
+            "A set or a frozenset (both are accepted, subclasses are not) of exactly "
+            "these constants, types included.",
+        .python =
+            "type(value) in (set, frozenset) and same_constant(frozenset(value), "
+            "expected)",
+    };
+    static constexpr Example examples[] = {
+        {"{1, 'a'}", "{'a', 1}", "{'a', True}"},
+        {"{1}", "frozenset({1})", "{1, 2}"},
+        {"set()", "frozenset()", "{}"},
+        {"frozenset({(1,)})", "{(1,)}", "{(True,)}"}};
+
+    ConstantSet expected;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("expected", &SetEquals::expected)};
+    }
+
+    bool check(PyObject* value) const noexcept {
+        return has_members(value, expected.value);
+    }
+};
+
+}  // namespace guardtree

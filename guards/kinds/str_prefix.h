@@ -1,0 +1,33 @@
+// str_prefix: what a str starts with.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct StrPrefix {
+    static constexpr Info info{
+        .name = "str_prefix",
+        .summary = "A str (exactly: subclasses fail) that starts with `prefix`.",
+        .python = "type(value) is str and value.startswith(prefix)",
+    };
+    static constexpr Example examples[] = {{"'ab'", "'abc'", "'acb'"},
+                                           {"''", "''", "None"},
+                                           {"'ab'", "'ab'", "'a'"},
+                                           {"'a'", "'a'", "type('S', (str,), {})('a')"},
+                                           {"'a'", "'ab'", "b'ab'"}};
+
+    Text prefix;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("prefix", &StrPrefix::prefix)};
+    }
+
+    bool check(PyObject* value) const noexcept {
+        if (!PyUnicode_CheckExact(value)) return false;
+        constexpr Py_ssize_t all = PY_SSIZE_T_MAX;
+        return PyUnicode_Tailmatch(value, prefix.value, 0, all, -1) == 1;
+    }
+};
+
+}  // namespace guardtree

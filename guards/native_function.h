@@ -1,0 +1,71 @@
+// Operands of native and native_get: C functions in capsules.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include "operand.h"
+
+namespace guardtree {
+
+/// A capsule, held, and the pointer in it. What the function needs besides the value it
+/// finds in the capsule's context; who made the capsule keeps that alive, and frees it
+/// in the capsule's destructor.
+struct NativeFunction {
+    PyObject* capsule = nullptr;
+    void* pointer = nullptr;
+
+    static constexpr const char* annotation = "object";  // in stubs
+
+    void* context() const noexcept { return PyCapsule_GetContext(capsule); }
+
+protected:
+    static bool read_named(PyObject* from, const char* name, const char* expects,
+                           NativeFunction& to, References& keep, Diagnostic& problem);
+};
+
+/// `int (*)(PyObject* value, void* context)`: 1 passes, 0 fails, -1 is an error with an
+/// exception set. The value is borrowed.
+struct NativeCheck : NativeFunction {
+    static constexpr const char* name = "guardtree.native_check";
+    static constexpr const char* expects = "a capsule called guardtree.native_check";
+
+    static bool read(PyObject* from, NativeCheck& to, References& keep,
+                     Diagnostic& problem) {
+        return read_named(from, name, expects, to, keep, problem);
+    }
+
+    int operator()(PyObject* value) const noexcept {
+        using Function = int (*)(PyObject*, void*);
+        return reinterpret_cast<Function>(pointer)(value, context());
+    }
+};
+
+/// `PyObject* (*)(PyObject* value, void* context)`: a new reference; null without an
+/// exception for nothing, null with one for an error. The value is borrowed.
+struct NativeGetter : NativeFunction {
+    static constexpr const char* name = "guardtree.native_get";
+    static constexpr const char* expects = "a capsule called guardtree.native_get";
+
+    static bool read(PyObject* from, NativeGetter& to, References& keep,
+                     Diagnostic& problem) {
+        return read_named(from, name, expects, to, keep, problem);
+    }
+
+    PyObject* operator()(PyObject* value) const noexcept {
+        using Function = PyObject* (*)(PyObject*, void*);
+        return reinterpret_cast<Function>(pointer)(value, context());
+    }
+};
+
+inline bool same(const NativeFunction& a, const NativeFunction& b) noexcept {
+    return a.capsule == b.capsule;
+}
+
+size_t hash_of(const NativeFunction& a) noexcept;
+std::string text_of(const NativeFunction& a);
+
+inline Owned<> object_of(const NativeFunction& a) noexcept {
+    return Owned<>::share(a.capsule);
+}
+
+}  // namespace guardtree

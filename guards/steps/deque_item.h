@@ -1,0 +1,33 @@
+// deque_item: an element of a deque by its place.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../builtin_length.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct DequeItem {
+    static constexpr Info info{
+        .name = "deque_item",
+        .summary =
+            "An element of a deque or a subclass by its place; negative counts from "
+            "the end. An overridden `__getitem__` does not run.",
+        .python = "plain_deque_item(value, index)",
+    };
+    static constexpr StepExample examples[] = {
+        {"0", "__import__('collections').deque([7])", "7", "[7]"},
+        {"-1", "__import__('collections').deque([7, 8])", "8",
+         "__import__('collections').deque()"}};
+
+    Index index;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("index", &DequeItem::index)};
+    }
+
+    Owned<> get(PyObject* value) const noexcept {
+        return builtin_deque_item(value, index.value);
+    }
+};
+
+}  // namespace guardtree

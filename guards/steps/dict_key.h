@@ -1,0 +1,40 @@
+// dict_key: a key of a dict by its place.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct DictKey {
+    static constexpr Info info{
+        .name = "dict_key",
+        .summary =
+            "A key of a dict or a subclass by its place in the dict's order; negative "
+            "counts from the end. Overridden methods, and an OrderedDict's own order, "
+            "do not count. Linear.",
+        .python = "list(dict.keys(value))[position]",
+    };
+    static constexpr StepExample examples[] = {{"0", "{'a': 1}", "'a'", "{}"},
+                                               {"-1", "{'a': 1, 2: 3}", "2", "[2]"}};
+
+    Index position;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("position", &DictKey::position)};
+    }
+
+    Borrowed<> get(PyObject* value) const noexcept {
+        if (!PyDict_Check(value)) return nullptr;
+        Py_ssize_t left = position.value;
+        if (left < 0) left += PyDict_GET_SIZE(value);
+        if (left < 0) return nullptr;
+        Py_ssize_t at = 0;
+        PyObject* key = nullptr;
+        while (PyDict_Next(value, &at, &key, nullptr)) {
+            if (left-- == 0) return key;
+        }
+        return nullptr;
+    }
+};
+
+}  // namespace guardtree

@@ -1,0 +1,36 @@
+// generic_attr: an attribute by object's own rules.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct GenericAttr {
+    static constexpr Info info{
+        .name = "generic_attr",
+        .summary =
+            "An attribute as `object.__getattribute__` finds it: descriptors run, an "
+            "overridden `__getattribute__` and `__getattr__` do not. AttributeError "
+            "fails the guard, other exceptions are errors.",
+        .python = "object.__getattribute__(value, name)",
+        .calls_python = true,
+    };
+    static constexpr StepExample examples[] = {
+        {"'real'", "3", "3", "None"},
+        {"'a'", "type('C', (), {'a': 1, '__getattribute__': None})()", "1",
+         "type('C', (), {'__getattr__': lambda self, name: 1})()"}};
+
+    Text name;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("name", &GenericAttr::name)};
+    }
+
+    Owned<> get(PyObject* value) const noexcept {
+        auto found = Owned<>::steal(PyObject_GenericGetAttr(value, name.value));
+        if (!found && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+        return found;
+    }
+};
+
+}  // namespace guardtree

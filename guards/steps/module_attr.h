@@ -1,0 +1,33 @@
+// module_attr: an entry of a module's dict.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../../framelocals/attributes.h"
+#include "../kind.h"
+
+namespace guardtree {
+
+struct ModuleAttr {
+    static constexpr Info info{
+        .name = "module_attr",
+        .summary =
+            "An entry of the dict of a module (or of a subclass): a module's "
+            "`__getattr__`, and properties of a subclass, do not run.",
+        .python = "dict_of_module(value)[name]",
+    };
+    static constexpr StepExample examples[] = {
+        {"'maxsize'", "__import__('sys')", "__import__('sys').maxsize", "3"},
+        {"'path'", "__import__('os')", "__import__('os').path", "__import__('math')"}};
+
+    Text name;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("name", &ModuleAttr::name)};
+    }
+
+    Borrowed<> get(PyObject* value) const noexcept {
+        if (!PyModule_Check(value)) return nullptr;
+        return find_name(PyModule_GetDict(value), name.value);
+    }
+};
+
+}  // namespace guardtree

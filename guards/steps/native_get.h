@@ -1,0 +1,34 @@
+// native_get: what a C function makes of the value.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+#include "../native_function.h"
+
+namespace guardtree {
+
+struct NativeGet {
+    static constexpr Info info{
+        .name = "native_get",
+        .summary =
+            "What the C function in a capsule returns: `PyObject* (*)(PyObject* value, "
+            "void* context)`, with the capsule's context; a new reference, null "
+            "without an exception for nothing, null with one for an error. The capsule "
+            "is called guardtree.native_get.",
+        .python = "get_native(function, value)",
+        .calls_python = true,
+    };
+    static constexpr StepExample examples[] = {{"native_type_of", "1", "int", ""},
+                                               {"native_type_of", "'a'", "str", ""}};
+
+    NativeGetter function;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("function", &NativeGet::function)};
+    }
+
+    Owned<> get(PyObject* value) const noexcept {
+        return Owned<>::steal(function(value));
+    }
+};
+
+}  // namespace guardtree
