@@ -80,6 +80,7 @@ void register_all(const Settings& settings) {
     register_kinds_and_steps(add);
     register_slopes(add);
     register_sweep(add);
+    register_building(add);
 }
 
 int run(int argc, char** argv) {

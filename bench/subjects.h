@@ -22,6 +22,9 @@ void register_kinds_and_steps(const Register& add);
 /// slope/<shape>/guards:<n> and by_hand/<shape>/guards:<n>.
 void register_slopes(const Register& add);
 
+/// build/values:<n>
+void register_building(const Register& add);
+
 /// lookup/<entry>, evaluate/empty, frame_view, dict_item.
 void register_lookups(const Register& add);
 

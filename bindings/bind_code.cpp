@@ -7,6 +7,7 @@
 #include "bindings.h"
 #include "guard_manager.h"
 #include "guarded_code.h"
+#include "subject.h"
 
 namespace guardtree {
 namespace {
@@ -105,7 +106,48 @@ py::object CacheEntryHandle::first_of(const CodeCache* cache) {
     return py::cast(CacheEntryHandle(cache->table(), 0));
 }
 
+namespace {
+
+/// What a mapping is read for: the function, or of bare code the function that the
+/// entry's guards were made for, where it is still there.
+HeldScope scope_for(const Entry& entry, py::handle function_or_code) {
+    PyObject* object = function_or_code.ptr();
+    if (PyFunction_Check(object)) {
+        return HeldScope(reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(object)),
+                         reinterpret_cast<PyFunctionObject*>(object));
+    }
+    auto* code = reinterpret_cast<PyCodeObject*>(object);
+    PyFunctionObject* function = nullptr;
+    if (GuardManager::is_instance(entry.source.get())) {
+        function = GuardManager::from_python(entry.source.get())->tree().function();
+        if (function && function->func_code != object) function = nullptr;
+    }
+    return HeldScope(code, function);
+}
+
+Explanation explain_entry(const CacheEntryHandle& handle, py::handle function_or_code,
+                          py::handle subject) {
+    const Entry& entry = handle.entry();
+    if (!PyFunction_Check(function_or_code.ptr()) &&
+        !PyCode_Check(function_or_code.ptr())) {
+        throw py::type_error("expected a function or a code object");
+    }
+    Explanation explanation;
+    const auto explain_on = [&](const View& view) {
+        return explain(entry.program, view, explanation);
+    };
+    const auto scope = [&] { return scope_for(entry, function_or_code); };
+    if (!with_view(entry.program, subject.ptr(), scope, explain_on)) {
+        throw py::error_already_set();
+    }
+    return explanation;
+}
+
+}  // namespace
+
 void bind_code(py::module_& module) {
+    module.def("_explain_entry", &explain_entry, py::arg("entry"), py::arg("code"),
+               py::arg("subject"));
     py::class_<GuardedCode>(module, "GuardedCode", garbage_collected<GuardedCode>(),
                             "Replacement code and the guards under which it may run, "
                             "as they are now: later "

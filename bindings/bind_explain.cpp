@@ -8,6 +8,47 @@
 #include "bindings.h"
 
 namespace guardtree {
+namespace {
+
+const char* verdict_name(const Explanation& explanation) {
+    constexpr const char* names[] = {"fail", "pass", "error"};
+    return names[static_cast<int>(explanation.verdict)];
+}
+
+py::object note_of(const Failure& failure) {
+    PyObject* note = failure.note ? failure.note.get() : Py_None;
+    return py::reinterpret_borrow<py::object>(note);
+}
+
+py::dict failure_data(const Failure& failure) {
+    py::dict data;
+    data["path"] = failure.path;
+    data["kind"] = failure.kind;
+    data["python"] = failure.python;
+    data["expected"] = failure.expected;
+    data["found"] = failure.found;
+    data["error"] = failure.error;
+    data["note"] = note_of(failure);
+    return data;
+}
+
+py::dict explanation_data(const Explanation& explanation) {
+    py::list failures;
+    for (const Failure& each : explanation.failures) {
+        failures.append(failure_data(each));
+    }
+    py::dict data;
+    data["verdict"] = verdict_name(explanation);
+    data["checks_run"] = explanation.checks_run;
+    data["failures"] = failures;
+    return data;
+}
+
+py::object json_text(const py::dict& data) {
+    return py::module_::import("guardtree.explanations").attr("json_text")(data);
+}
+
+}  // namespace
 
 void bind_explain(py::module_& module) {
     py::class_<Failure>(module, "Failure", "One guard that did not pass.")
@@ -21,13 +62,9 @@ void bind_explain(py::module_& module) {
         .def_readonly("found", &Failure::found, "The value that was found.")
         .def_readonly("error", &Failure::error,
                       "What it raised; empty for a plain failure.")
-        .def_property_readonly(
-            "note",
-            [](const Failure& self) {
-                PyObject* note = self.note ? self.note.get() : Py_None;
-                return py::reinterpret_borrow<py::object>(note);
-            },
-            "What note() said of the guard, or None.")
+        .def_property_readonly("note", &note_of,
+                               "What note() said of the guard, or None.")
+        .def("to_dict", &failure_data, "All of it as a dict, by these names.")
         .def("__str__", &Failure::text)
         .def("__repr__",
              [](const Failure& self) { return "<Failure " + self.text() + ">"; });
@@ -35,15 +72,19 @@ void bind_explain(py::module_& module) {
                             "What explain found; true when all guards pass.")
         .def_readonly("failures", &Explanation::failures,
                       "Every guard that did not pass, in program order.")
-        .def_property_readonly(
-            "verdict",
-            [](const Explanation& self) {
-                constexpr const char* names[] = {"fail", "pass", "error"};
-                return names[static_cast<int>(self.verdict)];
-            },
-            "'pass', 'fail' or 'error' (some guard raised).")
+        .def_property_readonly("verdict", &verdict_name,
+                               "'pass', 'fail' or 'error' (some guard raised).")
         .def_readonly("checks_run", &Explanation::checks_run,
                       "How many steps, kinds and relations were evaluated.")
+        .def(
+            "to_dict", &explanation_data,
+            "verdict, checks_run and failures (each as its to_dict()) as a dict; notes "
+            "are the objects themselves.")
+        .def(
+            "to_json",
+            [](const Explanation& self) { return json_text(explanation_data(self)); },
+            "to_dict() as JSON text. Never fails: a note that is no JSON goes as its "
+            "repr.")
         .def("__bool__",
              [](const Explanation& self) { return self.verdict == Verdict::pass; })
         .def("__str__", &Explanation::text)

@@ -65,7 +65,8 @@ std::vector<NodeId> nodes_by_name(const GuardTree& tree, const R& relation,
 template <class R>
 py::object relate(const py::object& self, const py::args& args,
                   const py::kwargs& kwargs) {
-    GuardTree& tree = self.cast<GuardManager&>().tree();
+    const GuardManager& handle = GuardManager::of(self);
+    GuardTree& tree = handle.tree();
     const size_t given = std::min(args.size(), operand_count<R>);
     std::vector<PyObject*> operands;
     for (size_t i = 0; i < given; ++i) operands.push_back(py::handle(args[i]).ptr());
@@ -89,21 +90,21 @@ py::object relate(const py::object& self, const py::args& args,
     CheckId made = 0;
     if (!tree.tree.relate(Op(relation), nodes, problem, &made))
         throw_diagnostic(problem);
-    tree.keep(std::move(references));
+    tree.keep(references);
     tree.last_added = {made, true};
-    return GuardManager::from_python(self.ptr())->root(self);
+    return py::reinterpret_borrow<py::object>(handle.root(self.ptr()));
 }
 
 template <class... Rs>
-void bind_all(py::class_<GuardManager>& manager, TypeList<Rs...>) {
-    (manager.def(python_name(Rs::info.name).c_str(), &relate<Rs>,
-                 documentation<Rs>("GuardManager").c_str()),
+void bind_all(py::handle manager, TypeList<Rs...>) {
+    (define(manager, python_name(Rs::info.name).c_str(), &relate<Rs>,
+            documentation<Rs>("GuardManager").c_str()),
      ...);
 }
 
 }  // namespace
 
-void bind_relations(py::class_<GuardManager>& manager) {
+void bind_relations(py::handle manager) {
     bind_all(manager, AllRelations{});
 }
 

@@ -34,6 +34,16 @@ std::string documentation(std::string_view owner) {
     return documentation(owner, T::info, operand_names<T>());
 }
 
+/// The same with the signature where `inspect.signature` finds it, for methods that are
+/// put on a type by hand.
+template <class T>
+std::string signature_documentation() {
+    const std::string operands = operand_names<T>();
+    const std::string text = documentation("", T::info, operands);
+    return python_name(T::info.name) + "($self" + (operands.empty() ? "" : ", ") +
+           operands + ")\n--\n\n" + text.substr(text.find("\n\n") + 2);
+}
+
 /// Turns the C++ exception that is being handled into the pending Python one. Lets the
 /// end of a thread through, which is an exception to the C++ run time.
 void translate_exception();

@@ -7,8 +7,6 @@
 namespace guardtree {
 namespace {
 
-PyTypeObject* manager_type = nullptr;
-
 /// A weak identity; what cannot be referred to weakly is held.
 Identity identity_of(PyObject* object, References& keep) {
     Identity identity;
@@ -51,6 +49,12 @@ GuardTree::GuardTree(py::handle scope) {
     if (function) function_ = identity_of(function, scope_references_);
 }
 
+GuardTree::GuardTree(const GuardTree& other, Tree guards)
+    : tree(std::move(guards)),
+      scope_references_(other.scope_references_),
+      code_(other.code_),
+      function_(other.function_) {}
+
 PyCodeObject* GuardTree::code() const {
     if (code_.is_dead()) {
         throw py::value_error(
@@ -78,13 +82,14 @@ const Shared<CompiledGuards>& GuardTree::compiled() {
     return compiled_;
 }
 
-void GuardTree::keep(References references) {
+void GuardTree::keep(References& references) {
     References& kept = tree.references();
     for (Owned<>& each : references) {
         if (kept.empty() || kept.back().get() != each.get()) {
             kept.push_back(std::move(each));
         }
     }
+    references.clear();
     changed();
 }
 
@@ -104,10 +109,6 @@ void GuardTree::clear() {
     tree.clear();
 }
 
-py::object GuardManager::root(py::handle self) const {
-    return py::reinterpret_borrow<py::object>(root_ ? root_.get() : self.ptr());
-}
-
 int GuardManager::traverse(visitproc visit, void* arg) const {
     Py_VISIT(root_.get());
     return own_ ? own_->traverse(visit, arg) : 0;
@@ -118,17 +119,14 @@ void GuardManager::clear() {
     if (own_) own_->clear();
 }
 
-GuardManager* GuardManager::from_python(PyObject* self) noexcept {
-    auto* instance = reinterpret_cast<py::detail::instance*>(self);
-    return static_cast<GuardManager*>(instance->get_value_and_holder().value_ptr());
-}
-
-bool GuardManager::is_instance(py::handle object) noexcept {
-    if (!manager_type) {
-        manager_type =
-            reinterpret_cast<PyTypeObject*>(py::type::of<GuardManager>().ptr());
+void GuardManager::refuse_use() const {
+    if (!tree_) {
+        throw py::type_error(
+            "this GuardManager was not initialised: call GuardManager.__init__(scope)");
     }
-    return PyObject_TypeCheck(object.ptr(), manager_type);
+    PyErr_SetString(PyExc_ReferenceError,
+                    "this guard tree was emptied by the garbage collector");
+    throw py::error_already_set();
 }
 
 }  // namespace guardtree

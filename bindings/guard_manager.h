@@ -27,6 +27,9 @@ public:
     /// are kept by the code they guard.
     explicit GuardTree(py::handle scope);
 
+    /// Other guards for the scope of `other`.
+    GuardTree(const GuardTree& other, Tree guards);
+
     Tree tree;
 
     /// What note() speaks of: the check or relation that was added last.
@@ -35,9 +38,12 @@ public:
         bool is_relation = false;
     } last_added;
 
-    /// Takes over what new operands refer to, once for a run of equal ones; the next
-    /// check compiles anew.
-    void keep(References references);
+    /// Takes over what new operands refer to, once for a run of equal ones, and empties
+    /// `references`; the next check compiles anew.
+    void keep(References& references);
+
+    /// Room for references while operands are read, so that no call allocates its own.
+    References spare;
 
     /// The code object that names are resolved in. Throws when it has died.
     PyCodeObject* code() const;
@@ -61,39 +67,110 @@ private:
     Shared<CompiledGuards> compiled_;
 };
 
-/// Root handles own the tree; others keep their root alive.
+/// Root handles own the tree; others keep their root alive. Lives in a Python object of
+/// a type of our own (guard_manager_type.cpp): a pybind11 instance costs 200 ns more.
 class GuardManager {
 public:
-    explicit GuardManager(py::handle scope)
-        : own_(std::make_unique<GuardTree>(scope)) {}
+    /// What `__new__` makes: of no tree until `__init__`.
+    GuardManager() noexcept = default;
 
-    GuardManager(Owned<> root, GuardTree* tree, NodeId node)
-        : root_(std::move(root)), tree_of_root_(tree), node_(node) {}
+    explicit GuardManager(std::unique_ptr<GuardTree> tree) noexcept
+        : own_(std::move(tree)), tree_(own_.get()) {}
 
-    GuardTree& tree() const { return own_ ? *own_ : *tree_of_root_; }
+    GuardManager(Owned<> root, GuardTree* tree, NodeId node) noexcept
+        : root_(std::move(root)), tree_(tree), node_(node) {}
 
-    NodeId node() const noexcept { return node_; }
+    bool has_tree() const noexcept { return tree_ != nullptr; }
 
-    /// The handle of the whole tree: `self` when it is a root.
-    py::object root(py::handle self) const;
+    /// Throws TypeError when a subclass did not call `__init__`.
+    GuardTree& tree() const {
+        if (!tree_) [[unlikely]]
+            refuse_use();
+        return *tree_;
+    }
+
+    /// Throws ReferenceError when the garbage collector has emptied the tree.
+    NodeId node() const {
+        if (node_ >= tree().tree.node_count()) [[unlikely]]
+            refuse_use();
+        return node_;
+    }
+
+    bool is_root() const noexcept { return !root_; }
+
+    /// The handle of the whole tree: `self` when it is a root. Borrowed.
+    PyObject* root(PyObject* self) const noexcept { return root_ ? root_.get() : self; }
 
     int traverse(visitproc visit, void* arg) const;
     void clear();
 
-    /// The C++ object behind a Python GuardManager (exact or subclass); about 1 ns.
+    /// The handle in a Python GuardManager (exact or subclass).
     static GuardManager* from_python(PyObject* self) noexcept;
+
+    /// The same for methods whose `self` nobody has looked at (define): throws
+    /// TypeError for what is no GuardManager.
+    static GuardManager& of(py::handle self);
 
     /// True for a GuardManager.
     static bool is_instance(py::handle object) noexcept;
 
+    /// A new Python GuardManager.
+    static py::object to_python(GuardManager handle);
+
+    /// A new Python GuardManager on `node` of the tree that `self` is a handle of.
+    static py::object handle_on(PyObject* self, NodeId node);
+
 private:
+    [[noreturn]] void refuse_use() const;
+
     std::unique_ptr<GuardTree> own_;
     Owned<> root_;
-    GuardTree* tree_of_root_ = nullptr;
+    GuardTree* tree_ = nullptr;
     NodeId node_ = 0;
 };
 
-void bind_guard_manager(py::module_& module);
-void bind_relations(py::class_<GuardManager>& manager);
+/// A GuardManager as CPython sees it.
+struct GuardManagerObject {
+    PyObject base;
+    PyObject* weak_references;
+    GuardManager handle;
+};
+
+inline GuardManager* GuardManager::from_python(PyObject* self) noexcept {
+    return &reinterpret_cast<GuardManagerObject*>(self)->handle;
+}
+
+/// Makes the type and puts it into the module.
+py::object make_guard_manager_type(py::module_& module);
+
+/// Puts a C method on a type, past pybind11's call path, which costs 40 to 90 ns.
+/// `method` lives as long as the process.
+void add_method(py::handle type, PyMethodDef& method);
+
+/// Puts a method of pybind11's on a type that is not one of its classes. Any `self` may
+/// come.
+template <class Function, class... Extra>
+void define(py::handle type, const char* name, Function&& function,
+            const Extra&... extra) {
+    const py::cpp_function method(
+        std::forward<Function>(function), py::name(name), py::is_method(type),
+        py::sibling(py::getattr(type, name, py::none())), extra...);
+    py::setattr(type, name, method);
+}
+
+/// The same for a read-only property.
+template <class Function>
+void define_property(py::handle type, const char* name, Function&& function,
+                     const char* documentation) {
+    const py::cpp_function getter(std::forward<Function>(function),
+                                  py::is_method(type));
+    const py::object property = py::module_::import("builtins").attr("property");
+    py::setattr(type, name, property(getter, py::none(), py::none(), documentation));
+}
+
+void bind_kinds_and_steps(py::handle manager);
+void bind_relations(py::handle manager);
+void bind_descriptions(py::handle manager);
+void bind_profile(py::module_& module, py::handle manager);
 
 }  // namespace guardtree

@@ -9,7 +9,8 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 
 
 def test_every_python_block_of_the_readme_runs(capsys) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)
+    text = README.read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     assert blocks
     for block in blocks:
         exec(compile(block, str(README), "exec"), {"__name__": "readme"})
@@ -17,3 +18,5 @@ def test_every_python_block_of_the_readme_runs(capsys) -> None:
     assert "type(x) is int" in printed
     assert "expected type_match(int)" in printed
     assert "'ab' (str)" in printed
+    for shown in re.findall(r"^```text\n(.*?)^```", text, re.M | re.S):
+        assert shown in printed

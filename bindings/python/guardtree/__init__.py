@@ -20,6 +20,7 @@ from ._guardtree import (
     Frame,
     GuardedCode,
     GuardManager,
+    GuardProfile,
     __version__,
     _shut_down,
     cache_entries,
@@ -39,6 +40,8 @@ from .callbacks import (
     is_generator,
     optimize,
 )
+from .descriptions import GuardCheck, GuardCounts, GuardRelation, ProfileRow
+from .explanations import CacheExplanation, EntryExplanation, explain
 
 # Frames of a finalizing interpreter run plain.
 _atexit.register(_shut_down)
@@ -46,18 +49,26 @@ _atexit.register(_shut_down)
 __all__ = [
     "ASK_AGAIN",
     "CacheEntry",
+    "CacheExplanation",
     "Callback",
     "DynamoFrameType",
+    "EntryExplanation",
     "Explanation",
     "Failure",
     "Frame",
     "FrameState",
+    "GuardCheck",
+    "GuardCounts",
     "GuardFn",
     "GuardManager",
+    "GuardProfile",
+    "GuardRelation",
     "GuardedCode",
+    "ProfileRow",
     "__version__",
     "cache_entries",
     "code_stats",
+    "explain",
     "features",
     "get_eval_frame",
     "is_generator",

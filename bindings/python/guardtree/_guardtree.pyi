@@ -3,7 +3,9 @@
 from collections.abc import Callable, Hashable, Mapping
 from enum import Enum
 from types import CellType, CodeType, FunctionType
-from typing import Any, Literal, Self, final
+from typing import Any, ClassVar, Literal, Self, final
+
+from .descriptions import GuardCheck, GuardCounts, GuardRelation, ProfileRow
 
 __version__: str
 
@@ -53,6 +55,8 @@ class Failure:
     def error(self) -> str: ...
     @property
     def note(self) -> Any: ...
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, by these names."""
 
 class Explanation:
     """What explain found; true when all guards pass."""
@@ -63,6 +67,10 @@ class Explanation:
     def verdict(self) -> Literal["pass", "fail", "error"]: ...
     @property
     def checks_run(self) -> int: ...
+    def to_dict(self) -> dict[str, Any]:
+        """verdict, checks_run and failures; notes are the objects themselves."""
+    def to_json(self) -> str:
+        """to_dict() as JSON; a note that is no JSON goes as its repr."""
     def __bool__(self) -> bool: ...
 
 class GuardManager:
@@ -77,6 +85,33 @@ class GuardManager:
     @property
     def path(self) -> str:
         """The node as a Python expression; empty on the root."""
+    @property
+    def step(self) -> str | None:
+        """The step that fetches the node's value; None on the root."""
+    @property
+    def operands(self) -> dict[str, Any]:
+        """The step's operands by name; None for one that has died."""
+    @property
+    def parent(self) -> GuardManager | None:
+        """The node that the step starts from; None on the root."""
+    def children(self) -> list[GuardManager]:
+        """The nodes one step away, in the order they were made."""
+    def nodes(self) -> list[GuardManager]:
+        """This node and all below it, each before its children; not the root."""
+    def checks(self) -> list[GuardCheck]:
+        """The checks at and below this node."""
+    def relations(self) -> list[GuardRelation]:
+        """The relations over a value at or below this node."""
+    def counts(self) -> GuardCounts:
+        """How many nodes(), checks() and relations() gives, and of which kinds."""
+    def clone(
+        self, keep: Callable[[GuardCheck | GuardRelation], object] | None = None
+    ) -> GuardManager:
+        """New guards for the same scope: all, or those that `keep` accepts."""
+    def profile(self) -> GuardProfile:
+        """Counters for the whole tree as it is now, all zero."""
+    def reordered(self, profile: GuardProfile) -> GuardManager:
+        """New guards for the same scope, fail-first; the answers are the same."""
     def note(self, note: object) -> Self:
         """Keeps any object with the guard that was added last, for explanations."""
     def attr(self, name: str) -> GuardManager:
@@ -451,6 +486,20 @@ class GuardManager:
     def same_object(self, *values: GuardManager) -> GuardManager:
         """Two or more values are the same object. In Python, for example: `a is b`."""
 
+class GuardProfile:
+    """Counts and times of a tree's guards, as they were when profile() was called."""
+
+    clock_ns: ClassVar[float]
+    """What one reading of the clock takes; taken off each guard's time."""
+    @property
+    def checks(self) -> int: ...
+    @property
+    def passed(self) -> int: ...
+    def check(self, subject: Mapping[str, Any] | Frame, /) -> bool:
+        """What GuardManager.check answers, counted and timed."""
+    def rows(self) -> list[ProfileRow]:
+        """Each step, check and relation, most expensive first."""
+
 class GuardedCode:
     """Replacement code and the guards under which it may run."""
 
@@ -491,6 +540,11 @@ def reset_code(code: CodeType | FunctionType) -> None: ...
 def cache_entries(code: CodeType | FunctionType) -> list[CacheEntry]: ...
 def code_stats(code: CodeType | FunctionType) -> dict[str, int | bool]: ...
 def set_entry_limit(limit: int) -> int: ...
+def _explain_entry(
+    entry: CacheEntry,
+    code: CodeType | FunctionType,
+    subject: Mapping[str, Any] | Frame,
+) -> Explanation: ...
 def features() -> dict[str, str | bool]: ...
 def _kinds() -> list[dict[str, Any]]: ...
 def _steps() -> list[dict[str, Any]]: ...

@@ -18,7 +18,7 @@ from typing import Any
 
 import guardtree as gt
 
-from .rounds import Plan, Variant, run_batch
+from .rounds import EMPTY_CHECK, TRIVIAL, Plan, Variant, run_batch
 
 SOURCE = """
 def call1(a): return a
@@ -131,10 +131,10 @@ def check_variants() -> list[Variant]:
     guards.local("a").type_match(Value)
     guards.local("b").type_match(Value)
     checks: dict[str, Callable[[Any], object]] = {
-        "check, empty guard": empty.check,
+        EMPTY_CHECK: empty.check,
         "check, type_match on two": guards.check,
         "the same two tests as a Python function": same_in_python,
-        "lambda: True": lambda mapping: True,
+        TRIVIAL: lambda mapping: True,
     }
     mapping = {"a": Value(), "b": Value()}
     variants = []

@@ -13,7 +13,7 @@ from typing import Any
 
 import guardtree as gt
 
-from . import evaluate, hook, plot, report
+from . import building, evaluate, hook, plot, report
 from .rounds import FULL, SMOKE
 
 SMOKE_WARNING = "A smoke run: it shows that the benches run, its numbers mean nothing."
@@ -70,16 +70,25 @@ def arguments(argv: Sequence[str]) -> argparse.Namespace:
         help="where the table, the numbers and the plot go (default: %(default)s)",
     )
     parser.add_argument(
+        "--build",
+        action="store_true",
+        help="only what building a tree takes; prints, and writes no files",
+    )
+    parser.add_argument(
         "--json", action="store_true", help="print the numbers as JSON, not as tables"
     )
     return parser.parse_args(argv)
 
 
 def numbers(
-    facts: dict[str, str], hooked: hook.HookResult, rounds: evaluate.Rounds | None
+    facts: dict[str, str],
+    hooked: hook.HookResult,
+    built: list[building.Building],
+    rounds: evaluate.Rounds | None,
 ) -> dict[str, Any]:
     """Everything measured, for programs."""
     document: dict[str, Any] = {"environment": facts, "hook": asdict(hooked)}
+    document["build"] = [asdict(each) for each in built]
     if rounds:
         document["evaluate"] = {name: rounds.time(name) for name in rounds.times}
         document["check"] = {name: rounds.check(name) for name in rounds.checks}
@@ -139,6 +148,19 @@ def write_files(
     return written
 
 
+def main_of_building(binary: Path | None, options: argparse.Namespace) -> int:
+    """``--build``: its exit status."""
+    smoke, found = options.smoke, building.measure(SMOKE if options.smoke else FULL)
+    rounds = evaluate.measure(binary, smoke, "build/") if binary else None
+    if options.json:
+        print(json.dumps([asdict(each) for each in found], indent=1))
+    else:
+        show([building.table(found, rounds, claims=not smoke)])
+    for line in [SMOKE_WARNING] * smoke + [evaluate.HOW_TO_BUILD] * (not binary):
+        print(line, file=sys.stderr)
+    return 0
+
+
 def main(argv: Sequence[str]) -> int:
     """Runs the command; its exit status."""
     options = arguments(argv)
@@ -152,8 +174,11 @@ def main(argv: Sequence[str]) -> int:
         return 1
     said: list[str] = []
     binary = evaluate.find_binary()
+    if options.build:
+        return main_of_building(binary, options)
     hooked = hook.measure(SMOKE if options.smoke else FULL, evaluate.bench_folder())
     tables = report.hook_tables(hooked, claims=not options.smoke)
+    built = building.measure(SMOKE if options.smoke else FULL)
     rounds = None
     if binary:
         try:
@@ -164,9 +189,10 @@ def main(argv: Sequence[str]) -> int:
         tables += report.evaluate_tables(rounds, claims=not options.smoke)
     else:
         said.append(evaluate.HOW_TO_BUILD)
+    tables.append(building.table(built, rounds, claims=not options.smoke))
     if rounds and not plot.available():
         said.append(plot.NEEDS)
-    document = numbers(environment(), hooked, rounds)
+    document = numbers(environment(), hooked, built, rounds)
     remarks = [SMOKE_WARNING] if options.smoke else []
     written = write_files(options.output, tables, remarks, document, rounds)
     if options.json:

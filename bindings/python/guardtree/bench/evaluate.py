@@ -34,6 +34,7 @@ class Rounds:
 
     times: dict[str, list[float]] = field(default_factory=dict)
     checks: dict[str, list[float]] = field(default_factory=dict)
+    bytes: dict[str, float] = field(default_factory=dict)
     context: dict[str, Any] = field(default_factory=dict)
 
     def add(self, document: dict[str, Any]) -> None:
@@ -46,6 +47,8 @@ class Rounds:
             self.times.setdefault(name, []).append(run["cpu_time"])
             if "check" in run:
                 self.checks.setdefault(name, []).append(run["check"] * 1e9)
+            if "bytes" in run:
+                self.bytes[name] = run["bytes"]
 
     def time(self, name: str) -> float:
         """The median over the rounds."""
@@ -104,10 +107,12 @@ def run(binary: Path, *options: str) -> dict[str, Any]:
     return document
 
 
-def measure(binary: Path, smoke: bool) -> Rounds:
-    """All benchmarks, round by round."""
+def measure(binary: Path, smoke: bool, only: str = "") -> Rounds:
+    """All benchmarks, or those whose names begin with ``only``, round by round."""
     rounds = Rounds()
     options = ["--smoke"] if smoke else [f"--seconds={SECONDS}"]
+    if only:
+        options.append(f"--benchmark_filter=^{only}")
     for _ in range(1 if smoke else ROUNDS):
         rounds.add(run(binary, *options))
     return rounds

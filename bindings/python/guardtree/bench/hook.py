@@ -12,7 +12,7 @@ from statistics import median
 
 import guardtree as gt
 
-from .rounds import EMPTY, Batch, Plan, Spread
+from .rounds import EMPTY, EMPTY_CHECK, TRIVIAL, Batch, Plan, Spread
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class HookResult:
     plain: dict[int, Spread]  # gross, the loop included
     pass_through: dict[int, Spread]  # over a plain call; empty without the baseline
     checks: dict[str, Spread]  # over an empty loop
+    check_over_lambda: Spread  # check of an empty guard over a call of a lambda
     rounds_kept: int
     rounds_run: int
 
@@ -119,6 +120,7 @@ def measure(plan: Plan, folder: Path | None) -> HookResult:
             for count in passing
         },
         checks={name: spread(checks, name, EMPTY.name) for name in names},
+        check_over_lambda=spread(checks, EMPTY_CHECK, TRIVIAL),
         rounds_kept=sum(len(batch.kept()) for batch in batches),
         rounds_run=plan.rounds * plan.batches,
     )

@@ -22,6 +22,10 @@ Switch = Callable[[], object]
 # A round is dropped when its empty loop took this many times the shortest one.
 SLOW_ROUND = 1.15
 
+# Two variants that are compared with each other.
+EMPTY_CHECK = "check, empty guard"
+TRIVIAL = "lambda: True"
+
 
 def nothing() -> None:
     """The switch of a variant that needs none."""

@@ -1,0 +1,148 @@
+// Python's GuardProfile: checks that are counted and timed, and fail-first copies.
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+
+#include "../guards/profile.h"
+#include "../guards/tree_copy.h"
+
+#include "bindings.h"
+#include "guard_manager.h"
+#include "subject.h"
+
+namespace guardtree {
+namespace {
+
+/// A program of its own, compiled of the guards as they were.
+class GuardProfile {
+public:
+    explicit GuardProfile(const py::object& self)
+        : root_(Owned<>::share(GuardManager::of(self).root(self.ptr()))),
+          program_(compile(tree())),
+          profile_(program_) {}
+
+    GuardTree& tree() const {
+        if (!root_) throw py::value_error("the garbage collector took this profile");
+        return GuardManager::from_python(root_.get())->tree();
+    }
+
+    const Program& program() const noexcept { return program_; }
+
+    const Profile& profile() const noexcept { return profile_; }
+
+    bool check(py::handle subject) {
+        bool passes = false;
+        const auto check_on = [&](const View& view) {
+            auto** values = static_cast<PyObject**>(
+                __builtin_alloca(sizeof(PyObject*) * program_.value_count()));
+            Owned<> error;
+            passes = profile_.check(program_, view, values, error) == Verdict::pass;
+            return !PyErr_Occurred();
+        };
+        if (!with_view(
+                program_, subject.ptr(), [&] { return HeldScope(tree()); }, check_on)) {
+            throw py::error_already_set();
+        }
+        return passes;
+    }
+
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(root_.get());
+        for (const Owned<>& each : program_.references()) Py_VISIT(each.get());
+        return 0;
+    }
+
+    void clear() { root_.reset(); }
+
+private:
+    static Program compile(const GuardTree& guards) {
+        Program made;
+        Diagnostic problem;
+        if (!Program::compile(guards.tree, guards.code(), made, problem)) {
+            throw_diagnostic(problem);
+        }
+        return made;
+    }
+
+    Owned<> root_;
+    const Program program_;
+    Profile profile_;
+};
+
+py::list rows(const GuardProfile& self) {
+    const py::object row =
+        py::module_::import("guardtree.descriptions").attr("ProfileRow");
+    const Program& program = self.program();
+    py::list list;
+    for (size_t i = 0; i < program.ops().size(); ++i) {
+        const Op& op = program.ops()[i];
+        if (op.code() == OpCode::ItemBlock) continue;
+        const OpCount& count = self.profile().counts()[i];
+        PyObject* note = program.note_of(op);
+        const std::string python = program.claim_text(i);
+        list.append(row(op.is_relation() ? python : program.path_text(i),
+                        std::string(op.info().name), python,
+                        py::reinterpret_borrow<py::object>(note ? note : Py_None),
+                        count.executed, count.failed, count.errors,
+                        self.profile().net_ns(i)));
+    }
+    list.attr("sort")(py::arg("key") = py::cpp_function(
+                          [](const py::object& each) { return each.attr("ns"); }),
+                      py::arg("reverse") = true);
+    return list;
+}
+
+std::string table(const GuardProfile& self) {
+    return py::module_::import("guardtree.descriptions")
+        .attr("profile_text")(rows(self), self.profile().checks(),
+                              self.profile().passed(), Profile::clock_ns())
+        .cast<std::string>();
+}
+
+py::object reordered(const py::object& self, const GuardProfile& profile) {
+    const GuardTree& guards = GuardManager::of(self).tree();
+    if (&profile.tree() != &guards) {
+        throw py::value_error(
+            "this profile is of another guard tree; take it from guards.profile()");
+    }
+    const FailureCounts failures = profile.profile().failures(profile.program());
+    return GuardManager::to_python(GuardManager(
+        std::make_unique<GuardTree>(guards, copy_of(guards.tree, nullptr, &failures))));
+}
+
+}  // namespace
+
+void bind_profile(py::module_& module, py::handle manager) {
+    py::class_<GuardProfile>(
+        module, "GuardProfile", garbage_collected<GuardProfile>(),
+        "Counts and times of a tree's guards, as they were when profile() was called. "
+        "Only its own check counts: GuardManager.check and the hook stay as they are.")
+        .def("check", &GuardProfile::check, py::arg("subject"), py::pos_only(),
+             "What GuardManager.check answers, counted and timed. It stops where a "
+             "check "
+             "stops, at the first guard that does not pass.")
+        .def("rows", &rows,
+             "A ProfileRow for each step, check and relation, most expensive first.")
+        .def_property_readonly(
+            "checks", [](const GuardProfile& self) { return self.profile().checks(); },
+            "How many subjects were checked.")
+        .def_property_readonly(
+            "passed", [](const GuardProfile& self) { return self.profile().passed(); },
+            "How many of them passed.")
+        .def_property_readonly_static(
+            "clock_ns", [](const py::object&) { return Profile::clock_ns(); },
+            "What one reading of the clock takes: each guard's time is that between "
+            "two "
+            "readings, less this. The counting itself stays in, a few ns a guard.")
+        .def("__str__", &table);
+    define(
+        manager, "profile",
+        [](const py::object& self) { return std::make_unique<GuardProfile>(self); },
+        "A GuardProfile of the whole tree as it is now, all zero.");
+    define(
+        manager, "reordered", &reordered, py::arg("profile"),
+        "A new GuardManager for the same scope: siblings that failed more often in "
+        "`profile` come first, as far as no user code runs between them. Its answers "
+        "are the same; this one and what was compiled of it stay as they are.");
+}
+
+}  // namespace guardtree

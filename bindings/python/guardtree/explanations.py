@@ -1,0 +1,129 @@
+"""Why frames missed: every entry of a code object explained, the nearest first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from ._guardtree import (
+    CacheEntry,
+    Explanation,
+    Failure,
+    Frame,
+    _explain_entry,
+    cache_entries,
+)
+
+
+def _note_for_json(note: Any) -> Any:
+    """The note itself where JSON can say it, else its repr."""
+    try:
+        json.dumps(note, allow_nan=False)
+    except Exception:  # whatever user code raises: a report must not fail
+        try:
+            return repr(note)
+        except Exception:
+            return f"<{type(note).__name__} object, its repr raises>"
+    return note
+
+
+def _for_json(document: Any) -> Any:
+    """A to_dict() result with notes that JSON can say."""
+    if isinstance(document, list):
+        return [_for_json(each) for each in document]
+    if isinstance(document, dict):
+        return {
+            key: _note_for_json(value) if key == "note" else _for_json(value)
+            for key, value in document.items()
+        }
+    return document
+
+
+def json_text(document: dict[str, Any]) -> str:
+    """A to_dict() result as JSON text; never fails."""
+    return json.dumps(_for_json(document), indent=1)
+
+
+@dataclass(frozen=True)
+class EntryExplanation:
+    """What one cache entry says of a subject."""
+
+    index: int
+    """Its place among the code's entries, the oldest being 0."""
+    hits: int
+    """How often it was hit so far."""
+    entry: CacheEntry
+    explanation: Explanation
+
+    @property
+    def failures(self) -> list[Failure]:
+        """Every guard that did not pass."""
+        return self.explanation.failures
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry as plain data."""
+        return {
+            "index": self.index,
+            "hits": self.hits,
+            **self.explanation.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        count = len(self.failures)
+        hits = "1 hit" if self.hits == 1 else f"{self.hits} hits"
+        if not count:
+            return f"entry {self.index} ({hits}): all guards pass"
+        told = "1 guard does" if count == 1 else f"{count} guards do"
+        lines = str(self.explanation).replace("\n", "\n  ")
+        return f"entry {self.index} ({hits}): {told} not pass\n  {lines}"
+
+
+@dataclass(frozen=True)
+class CacheExplanation:
+    """What all entries of a code object say of a subject."""
+
+    name: str
+    """The code's qualified name."""
+    entries: tuple[EntryExplanation, ...]
+    """The nearest first: fewest failures, then the oldest."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data; notes are the objects themselves."""
+        return {
+            "name": self.name,
+            "entries": [entry.to_dict() for entry in self.entries],
+        }
+
+    def to_json(self) -> str:
+        """to_dict() as JSON; a note that is no JSON goes as its repr."""
+        return json_text(self.to_dict())
+
+    def __str__(self) -> str:
+        if not self.entries:
+            return f"{self.name}: no entries"
+        return "\n".join([f"{self.name}:", *map(str, self.entries)])
+
+
+def explain(
+    code: CodeType | FunctionType | MethodType,
+    subject: Mapping[str, Any] | Frame,
+) -> CacheExplanation:
+    """Explain every cache entry of a function or code object on ``subject``.
+
+    ``subject`` is a mapping of locals, or the frame given to a callback. With a
+    mapping, globals and closure are those of the function; of a bare code object those
+    of the function that the entry's guards were made for, where they were made for one.
+    """
+    function = code.__func__ if isinstance(code, MethodType) else code
+    made = [
+        EntryExplanation(
+            index, entry.hits, entry, _explain_entry(entry, function, subject)
+        )
+        for index, entry in enumerate(cache_entries(function))
+    ]
+    made.sort(key=lambda each: len(each.failures))
+    name = getattr(function, "__code__", function).co_qualname
+    return CacheExplanation(name, tuple(made))

@@ -1,0 +1,53 @@
+// What guards are checked on from Python: a mapping of locals, or a callback's frame.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include "frame.h"
+#include "guard_manager.h"
+
+namespace guardtree {
+
+/// A mapping view's scope, held: user code that runs meanwhile may drop the function.
+struct HeldScope {
+    explicit HeldScope(PyCodeObject* guarded, PyFunctionObject* called = nullptr)
+        : code(Owned<PyCodeObject>::share(guarded)),
+          function(Owned<>::share(as_object(called))) {
+        scope.code = guarded;
+        if (!called) return;
+        scope.globals = called->func_globals;
+        scope.builtins = called->func_builtins;
+        scope.closure = called->func_closure;
+    }
+
+    /// Throws when the code of the guards has died.
+    explicit HeldScope(const GuardTree& tree)
+        : HeldScope(tree.code(), tree.function()) {}
+
+    Scope scope;
+    Owned<PyCodeObject> code;
+    Owned<> function;
+};
+
+/// Throws TypeError for what is no mapping; not asked of dicts.
+void require_mapping(PyObject* subject);
+
+/// Calls `use(view)` with a view of `subject`: a callback's frame, or a mapping of
+/// locals, whose scope `scope_of()` gives. A false result means that a Python exception
+/// is set.
+template <class ScopeOf, class Use>
+bool with_view(const Program& program, PyObject* subject, ScopeOf scope_of, Use use) {
+    if (FrameHandle* frame = FrameHandle::from_python(subject))
+        return use(frame->view());
+    if (!PyDict_Check(subject)) require_mapping(subject);
+    const HeldScope held = scope_of();
+    // A program that names no local reads no slot.
+    const size_t count = program.names().empty()
+                             ? 0
+                             : static_cast<size_t>(held.code.get()->co_nlocalsplus);
+    auto* storage = static_cast<SlotWord*>(__builtin_alloca(count * sizeof(SlotWord)));
+    MappingView view(held.scope, {storage, count});
+    return view.fill(subject, program.names()) && use(view);
+}
+
+}  // namespace guardtree
