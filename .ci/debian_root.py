@@ -22,7 +22,7 @@ CHECKOUT = Path("/srv/guardtree")  # inside the root
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 PIP_CONFIGS = ("/etc/pip.conf", "~/.config/pip/pip.conf", "~/.pip/pip.conf")
 PASSED_ON = re.compile(
-    r"PIP_|SSL_CERT_|REQUESTS_CA|CURL_CA|(https?|no|all)_proxy$", re.I
+    r"GUARDTREE_TEST_|PIP_|SSL_CERT_|REQUESTS_CA|CURL_CA|(https?|no|all)_proxy$", re.I
 )
 
 # A mirror may lag behind the clock by weeks; apt's own user may have no rights here.

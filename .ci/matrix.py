@@ -30,6 +30,7 @@ ROOT_FOLDER = os.environ.get("GUARDTREE_CI_ROOT", "/var/tmp/guardtree-ci/forky")
 VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 WHOLE_RUN = 57 * 60  # seconds, of the hour that a run may take
 ONE_ROW = 20 * 60
+RANDOM_CASES = 150_000  # of tests/guards/random_trees_test.cpp, in each of eight rows
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,8 @@ def row_environment() -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if name not in dropped}
     if shutil.which("ccache"):
         env.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
+    # A million random cases over the rows that test; what a row sets itself stays.
+    env.setdefault("GUARDTREE_TEST_CASES", str(RANDOM_CASES))
     return env
 
 

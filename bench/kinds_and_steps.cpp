@@ -1,4 +1,5 @@
-// One benchmark for each documented example of each kind and step; none is named here.
+// One benchmark for each documented example of each kind, step and relation; none is
+// named here.
 // SPDX-License-Identifier: MIT
 //
 // A kind is checked on 32 locals that hold the example's value; a step is taken from 32
@@ -154,6 +155,38 @@ void register_step(const Register& add, const StepExample& example) {
     add_benchmark(add, "step/" + call_text(step), tree, subject, 1);
 }
 
+/// A relation over the items of a tuple in each of 32 locals, whose fetching is part of
+/// what is measured.
+template <GuardRelation R>
+void register_relation(const Register& add) {
+    for (const RelationExample& example : R::examples) {
+        const Owned<> globals = new_globals();
+        const Subject subject = subject_of_values(example.pass, globals.get());
+        Tree tree;
+        const Owned<> operands = operands_of(example.operands, globals.get());
+        const Op relation = op_of<R>(tree, operands.get());
+        const Py_ssize_t values = PyTuple_Size(subject->arguments[0].get());
+        for (int i = 0; i < copies; ++i) {
+            std::vector<NodeId> nodes;
+            for (Py_ssize_t item = 0; item < values; ++item) {
+                const auto index = Owned<>::steal(PyLong_FromSsize_t(item));
+                const Op step = op_of_one<TupleItem>(tree, index.get());
+                nodes.push_back(add_step(tree, add_local(tree, local_name(i)), step));
+            }
+            Diagnostic problem;
+            if (!tree.relate(relation, nodes, problem)) give_up(problem.message);
+        }
+        add_benchmark(add,
+                      "relation/" + call_text(relation) + ": " + text(example.pass),
+                      tree, subject, copies);
+    }
+}
+
+template <class... Relations>
+void register_relations(const Register& add, TypeList<Relations...>) {
+    (register_relation<Relations>(add), ...);
+}
+
 template <class... Kinds>
 void register_kinds(const Register& add, TypeList<Kinds...>) {
     (register_kind<Kinds>(add), ...);
@@ -172,6 +205,7 @@ void register_steps(const Register& add, TypeList<Steps...>) {
 void register_kinds_and_steps(const Register& add) {
     register_kinds(add, AllKinds{});
     register_steps(add, AllSteps{});
+    register_relations(add, AllRelations{});
 }
 
 }  // namespace guardtree::bench

@@ -7,6 +7,8 @@
 #include <memory>
 
 #include "../framelocals/frame_view.h"
+#include "../guards/constant_compare.h"
+#include "../guards/dict_lookup.h"
 #include "../guards/evaluate.h"
 
 #include "guarded_function.h"
@@ -30,6 +32,7 @@ struct Shape {
     AddGuard add_guard;
     ByHand by_hand = nullptr;
     std::vector<std::string> expected = {};  ///< what by_hand compares with
+    bool one_program = false;  ///< the first program, on the frames of all in turn
 };
 
 template <Described T, class... Texts>
@@ -64,13 +67,14 @@ std::shared_ptr<GuardedFunction> subject_of(const Shape& shape, int count,
 using Subjects = std::vector<std::shared_ptr<GuardedFunction>>;
 
 /// Evaluates all programs in turn, each on its own function's frame.
-void evaluate_in_turn(benchmark::State& state, const Subjects& subjects, size_t at,
+void evaluate_in_turn(benchmark::State& state, const Shape& shape,
+                      const Subjects& subjects, size_t at,
                       std::vector<const _PyInterpreterFrame*>& frames) {
     if (at < subjects.size()) {
         in_frame_of(subjects[at]->function.get(), subjects[at]->arguments,
                     [&](const _PyInterpreterFrame* frame) {
                         frames.push_back(frame);
-                        evaluate_in_turn(state, subjects, at + 1, frames);
+                        evaluate_in_turn(state, shape, subjects, at + 1, frames);
                     });
         return;
     }
@@ -80,8 +84,8 @@ void evaluate_in_turn(benchmark::State& state, const Subjects& subjects, size_t 
     for ([[maybe_unused]] auto _ : state) {
         const FrameView view(frames[turn]);
         Owned<> error;
-        passed &=
-            evaluate(subjects[turn]->program, view, values, error) == Verdict::pass;
+        const Program& program = subjects[shape.one_program ? 0 : turn]->program;
+        passed &= evaluate(program, view, values, error) == Verdict::pass;
         turn = (turn + 1) % subjects.size();
     }
     demand_pass(state, passed);
@@ -119,9 +123,9 @@ void register_shape(const Register& add, const Shape& shape, const Owned<>& glob
             subjects.push_back(subject_of(shape, count, globals));
         }
         const std::string name = "slope/" + shape.name + "/guards:" + number(count);
-        add(name, [subjects](benchmark::State& state) {
+        add(name, [shape, subjects](benchmark::State& state) {
             std::vector<const _PyInterpreterFrame*> frames;
-            evaluate_in_turn(state, subjects, 0, frames);
+            evaluate_in_turn(state, shape, subjects, 0, frames);
         });
         if (!shape.by_hand) continue;
         auto expected = std::make_shared<References>();
@@ -138,6 +142,24 @@ void register_shape(const Register& add, const Shape& shape, const Owned<>& glob
 
 NodeId local(Tree& tree, int i) {
     return add_local(tree, local_name(i));
+}
+
+/// A type, an int, a str, and the type of a dict's item, again and again.
+bool mixed_by_hand(const SlotWord* slots, int count, PyObject* const* expected) {
+    static uint16_t place = 0;
+    const Key key{expected[2], PyObject_Hash(expected[2])};
+    for (int i = 0; i < count; i += 4) {
+        PyObject* typed = slot_object(slots[i]);
+        if (!typed || !PyLong_CheckExact(typed)) return false;
+        PyObject* number = slot_object(slots[i + 1]);
+        if (!number || !equals_constant(number, expected[0])) return false;
+        PyObject* text = slot_object(slots[i + 2]);
+        if (!text || !equals_constant(text, expected[1])) return false;
+        PyObject* dict = slot_object(slots[i + 3]);
+        PyObject* item = find_in_dict(dict, key, Remembered(place)).get();
+        if (!item || !PyLong_CheckExact(item)) return false;
+    }
+    return true;
 }
 
 std::vector<Shape> shapes(const Owned<>& globals) {
@@ -197,14 +219,33 @@ std::vector<Shape> shapes(const Owned<>& globals) {
                            op<DictItem>(tree, globals, "'k" + number(i) + "'");
                        type_int(tree, add_step(tree, local(tree, 0), step));
                    }});
-    all.push_back({"dict_item_type_of_changing_layouts",
+    all.push_back({"dict_item_type_of_two_layouts",
                    "dict([(intern('k%d' % j), 10**6) for j in range(n)]"
-                   "[::-1 if next(turns) % 2 else 1])",
+                   "[::-1 if i == 0 and next(turns) % 2 else 1])",
                    [=](Tree& tree, int i) {
                        const Op step =
                            op<DictItem>(tree, globals, "'k" + number(i) + "'");
                        type_int(tree, add_step(tree, local(tree, 0), step));
-                   }});
+                   },
+                   nullptr,
+                   {},
+                   true});
+    all.push_back({"mixed",
+                   "[10**6, 10**6, ''.join(['ab', 'cd']), {intern('k'): 10**6}][i % 4]",
+                   [=](Tree& tree, int i) {
+                       NodeId node = local(tree, i);
+                       if (i % 4 == 1) {
+                           add_check(tree, node, op<Equals>(tree, globals, "10**6"));
+                       } else if (i % 4 == 2) {
+                           add_check(tree, node, op<Equals>(tree, globals, "'abcd'"));
+                       } else {
+                           const Op step = op<DictItem>(tree, globals, "'k'");
+                           if (i % 4 == 3) node = add_step(tree, node, step);
+                           type_int(tree, node);
+                       }
+                   },
+                   mixed_by_hand,
+                   {"10**6", "'abcd'", "intern('k')"}});
     all.push_back({"instance_attr_type", "C(i)", [=](Tree& tree, int i) {
                        const Op step = op<InstanceAttr>(tree, globals, "'b'");
                        type_int(tree, add_step(tree, local(tree, i), step));

@@ -15,8 +15,8 @@ using Register = std::function<void(const std::string& name,
 /// evaluate/<raw, dict, built_dict>/locals:<n>/guards:<n>
 void register_sweep(const Register& add);
 
-/// kind/<call>: <value> and step/<call>: <value>, one for each example of AllKinds and
-/// AllSteps.
+/// kind/<call>: <value>, step/<call>: <value> and relation/<call>: <values>, one for
+/// each example of AllKinds, AllSteps and AllRelations.
 void register_kinds_and_steps(const Register& add);
 
 /// slope/<shape>/guards:<n> and by_hand/<shape>/guards:<n>.

@@ -17,6 +17,10 @@ Borrowed<> find_name(PyObject* dict, PyObject* name) noexcept;
 /// and later keep those of builtin types elsewhere.
 Owned<> type_dict(PyTypeObject* type) noexcept;
 
+/// The dict of an object whose type does not have CPython manage it; null where there
+/// is none.
+PyObject* plain_instance_dict(PyObject* object) noexcept;
+
 /// An entry of an object's own dict, whatever its type says. The dict is not made.
 Borrowed<> find_in_instance(PyObject* object, PyObject* name) noexcept;
 

@@ -2,26 +2,17 @@
 // SPDX-License-Identifier: MIT
 #include "instance_attribute.h"
 
+#include "../framelocals/attributes.h"
+
 #include "dict_lookup.h"
 
 namespace guardtree {
-namespace {
-
-/// The dict of an object whose type does not have CPython manage it, or null.
-PyObject* dict_of(PyObject* object, PyTypeObject* type) noexcept {
-    if (type->tp_dictoffset == 0) return nullptr;
-    PyObject** place = _PyObject_GetDictPtr(object);
-    return place ? *place : nullptr;
-}
-
-}  // namespace
-
 Borrowed<> find_instance_attribute_anew(PyObject* object, const Key& name,
                                         Remembered remembered) noexcept {
     PyTypeObject* type = Py_TYPE(object);
     if (PyType_Check(object)) return nullptr;  // what a class has is its namespace
     if (!has_managed_dict(type)) {
-        return find_in_dict(dict_of(object, type), name, remembered);
+        return find_in_dict(plain_instance_dict(object), name, remembered);
     }
     if (PyObject* const* values = instance_values(object, type)) {
         const Py_ssize_t place = find_string(*instance_keys(type), name);

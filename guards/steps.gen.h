@@ -14,6 +14,7 @@
 #include "steps/deque_item.h"
 #include "steps/dict_item.h"
 #include "steps/dict_key.h"
+#include "steps/dict_value.h"
 #include "steps/f_locals.h"
 #include "steps/function_globals.h"
 #include "steps/generic_attr.h"
@@ -51,6 +52,7 @@
     X(DequeItem, deque_item) \
     X(DictItem, dict_item) \
     X(DictKey, dict_key) \
+    X(DictValue, dict_value) \
     X(FLocals, f_locals) \
     X(FunctionGlobals, function_globals) \
     X(GenericAttr, generic_attr) \
@@ -75,5 +77,5 @@
     X(TypeDict, type_dict)
 
 namespace guardtree {
-using AllSteps = TypeList<Attr, Builtin, Call, Closure, ClosureCell, Code, Compute, ContextVar, Defaults, DequeItem, DictItem, DictKey, FLocals, FunctionGlobals, GenericAttr, Global, InstanceAttr, Item, Kwdefaults, ListItem, Local, MethodFunction, MethodSelf, Module, ModuleAttr, Mro, NativeGet, Referent, SetItem, Slot, TupleItem, TupleIteratorItem, Type, TypeDict>;
+using AllSteps = TypeList<Attr, Builtin, Call, Closure, ClosureCell, Code, Compute, ContextVar, Defaults, DequeItem, DictItem, DictKey, DictValue, FLocals, FunctionGlobals, GenericAttr, Global, InstanceAttr, Item, Kwdefaults, ListItem, Local, MethodFunction, MethodSelf, Module, ModuleAttr, Mro, NativeGet, Referent, SetItem, Slot, TupleItem, TupleIteratorItem, Type, TypeDict>;
 }

@@ -17,6 +17,21 @@ void append(Array& array, uint32_t& last, uint32_t id) {
     last = id;
 }
 
+/// The steps that start paths: "builtin, closure, ... or module".
+std::string roots() {
+    std::vector<std::string_view> names;
+#define X(type, stem) \
+    if (RootStep<type>) names.push_back(type::info.name);
+    GUARDTREE_STEPS(X)
+#undef X
+    std::string text;
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (i) text += i + 1 == names.size() ? " or " : ", ";
+        text += names[i];
+    }
+    return text;
+}
+
 uint32_t edge_hash(NodeId parent, const Op& step) noexcept {
     const uint64_t mixed =
         (hash_op(step) ^ (parent * 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;
@@ -34,9 +49,7 @@ bool Tree::child(NodeId parent, const Op& step, NodeId& to, Diagnostic& problem)
         const std::string name(step.info().name);
         problem = {PyExc_ValueError,
                    parent == 0
-                       ? name +
-                             " needs a value to start from; begin with local, "
-                             "global_, builtin, closure or f_locals"
+                       ? name + " needs a value to start from; begin with " + roots()
                        : name + " starts a path; call it on the root of the tree"};
         return false;
     }
@@ -59,11 +72,8 @@ bool Tree::child(NodeId parent, const Op& step, NodeId& to, Diagnostic& problem)
 
 bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem, CheckId* to) {
     if (node == 0) {
-        problem = {
-            PyExc_ValueError,
-            std::string(kind.info().name) +
-                " checks a value; begin with local, global_, builtin, closure or "
-                "f_locals"};
+        problem = {PyExc_ValueError, std::string(kind.info().name) +
+                                         " checks a value; begin with " + roots()};
         return false;
     }
     CheckId present = no_id;

@@ -93,12 +93,6 @@ concept MovesExceptions = requires(PyObject* exception) {
 template <class V>
 concept ReadsObjects = requires(PyObject* object, PyTypeObject* type, long& number,
                                 Py_ssize_t& index) {
-    { V::has_str_keys_only(object) }
-    noexcept->std::same_as<bool>;
-    { V::instance_dict(object) }
-    noexcept->std::same_as<PyObject*>;
-    { V::inline_value(object, object) }
-    noexcept->std::same_as<PyObject*>;
     { V::type_dict(type) }
     noexcept->std::same_as<PyObject*>;
     { V::dict_version(object) }

@@ -144,45 +144,6 @@ struct CPython314 {
                                         extra) == 0;
     }
 
-    /// All keys are exact str: looking a str up runs no user code.
-    static bool has_str_keys_only(PyObject* dict) noexcept {
-        return DK_IS_UNICODE(reinterpret_cast<PyDictObject*>(dict)->ma_keys);
-    }
-
-    /// The instance's own dict, borrowed; null while there is none.
-    static PyObject* instance_dict(PyObject* object) noexcept {
-        if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT)) {
-            return as_object(_PyObject_ManagedDictPointer(object)->dict);
-        }
-        PyObject** place = _PyObject_GetDictPtr(object);
-        return place ? *place : nullptr;
-    }
-
-    /// Values of the attributes named by the type's shared keys; null when the instance
-    /// has none, or moved them into its dict. A dict may share valid ones.
-    static PyDictValues* inline_values(PyObject* object) noexcept {
-        if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_INLINE_VALUES))
-            return nullptr;
-        PyDictValues* values = _PyObject_InlineValues(object);
-        return values->valid ? values : nullptr;
-    }
-
-    /// The inline value of the interned str `name`, borrowed; null when it has none.
-    static PyObject* inline_value(PyObject* object, PyObject* name) noexcept {
-        const PyDictValues* values = inline_values(object);
-        if (!values) return nullptr;
-        auto* type = reinterpret_cast<PyHeapTypeObject*>(Py_TYPE(object));
-        PyDictKeysObject* keys = type->ht_cached_keys;
-        const PyDictUnicodeEntry* entries = DK_UNICODE_ENTRIES(keys);
-        for (Py_ssize_t i = 0; i < keys->dk_nentries; ++i) {
-            PyObject* key = entries[i].me_key;
-            if (key == name || (key && PyUnicode_Compare(key, name) == 0)) {
-                return values->values[i];
-            }
-        }
-        return nullptr;
-    }
-
     /// The dict of a type's own attributes: a new reference, or null.
     static PyObject* type_dict(PyTypeObject* type) noexcept {
         return PyType_GetDict(type);

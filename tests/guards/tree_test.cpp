@@ -62,8 +62,8 @@ TEST_F(TreeTest, equal_checks_are_kept_once) {
 
 TEST_F(TreeTest, a_path_begins_with_a_root) {
     EXPECT_EQ(refused({"attr('a')", "is_none()"}),
-              "attr needs a value to start from; begin with local, global_, builtin, "
-              "closure or f_locals");
+              "attr needs a value to start from; begin with builtin, closure, "
+              "context_var, f_locals, global, local or module");
     EXPECT_EQ(refused({"local('x')", "global('y')", "is_none()"}),
               "global starts a path; call it on the root of the tree");
     EXPECT_EQ(guards.tree.node_count(), 2u);
@@ -71,8 +71,8 @@ TEST_F(TreeTest, a_path_begins_with_a_root) {
 
 TEST_F(TreeTest, the_root_itself_is_no_value_to_check) {
     EXPECT_EQ(refused({"is_none()"}),
-              "is_none checks a value; begin with local, global_, builtin, closure or "
-              "f_locals");
+              "is_none checks a value; begin with builtin, closure, context_var, "
+              "f_locals, global, local or module");
 }
 
 TEST_F(TreeTest, prints_paths_and_checks_as_python) {

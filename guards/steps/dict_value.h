@@ -1,0 +1,41 @@
+// dict_value: a value of a dict by position.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+
+namespace guardtree {
+
+struct DictValue {
+    static constexpr Info info{
+        .name = "dict_value",
+        .summary =
+            "A value of a dict or a subclass by its place in the dict's order; "
+            "negative counts from the end. Overridden methods, and an OrderedDict's "
+            "own order, do not count. Linear. With dict_key it guards a dict by "
+            "order.",
+        .python = "list(dict.values(value))[position]",
+    };
+    static constexpr StepExample examples[] = {{"0", "{'a': 1}", "1", "{}"},
+                                               {"-1", "{'a': 1, 2: 3}", "3", "[2]"}};
+
+    Index position;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("position", &DictValue::position)};
+    }
+
+    Borrowed<> get(PyObject* value) const noexcept {
+        if (!PyDict_Check(value)) return nullptr;
+        Py_ssize_t left = position.value;
+        if (left < 0) left += PyDict_GET_SIZE(value);
+        if (left < 0) return nullptr;
+        Py_ssize_t at = 0;
+        PyObject* found = nullptr;
+        while (PyDict_Next(value, &at, nullptr, &found)) {
+            if (left-- == 0) return found;
+        }
+        return nullptr;
+    }
+};
+
+}  // namespace guardtree
