@@ -30,6 +30,7 @@ ROOT_FOLDER = os.environ.get("GUARDTREE_CI_ROOT", "/var/tmp/guardtree-ci/forky")
 VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 WHOLE_RUN = 57 * 60  # seconds, of the hour that a run may take
 ONE_ROW = 20 * 60
+SCRATCH_ROWS = ("gcc-3.11", "gcc-3.15")  # where tests/house/add_a_kind_test.py runs
 RANDOM_CASES = 150_000  # of tests/guards/random_trees_test.cpp, in each of eight rows
 
 
@@ -145,9 +146,16 @@ def row_environment() -> dict[str, str]:
     env = {name: value for name, value in os.environ.items() if name not in dropped}
     if shutil.which("ccache"):
         env.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", "ccache")
-    # A million random cases over the rows that test; what a row sets itself stays.
-    env.setdefault("GUARDTREE_TEST_CASES", str(RANDOM_CASES))
     return env
+
+
+def set_test_size(row: Row) -> None:
+    """How much tests do, in our own environment: a Debian root copies it from there."""
+    # A million random cases over all rows.
+    os.environ.setdefault("GUARDTREE_TEST_CASES", str(RANDOM_CASES))
+    # Building a copy of the sources takes as long as the row itself: not everywhere.
+    scratch = "yes" if row.name in SCRATCH_ROWS else "no"
+    os.environ["GUARDTREE_TEST_SCRATCH"] = scratch
 
 
 def row_command(row: Row, place: Place) -> list[str]:
@@ -192,6 +200,7 @@ def try_row(row: Row, interpreters: Interpreters, deadline: float) -> Outcome:
         if limit < 1:
             raise Unavailable("the time for the whole run was used up")
         log = LOGS / f"{row.name}.log"
+        set_test_size(row)
         outcome.reason = run(row_command(row, place), log, limit)
         outcome.result = "FAILED" if outcome.reason else "passed"
         text = log.read_text(errors="replace")

@@ -13,7 +13,7 @@ namespace guardtree {
 
 /// Two exact strs with the same characters. CPython keeps each text in the narrowest
 /// form that holds it, so forms that differ mean texts that differ.
-inline bool same_text(PyObject* a, PyObject* b) noexcept {
+[[gnu::always_inline]] inline bool same_text(PyObject* a, PyObject* b) noexcept {
     const Py_ssize_t length = PyUnicode_GET_LENGTH(a);
     if (length != PyUnicode_GET_LENGTH(b)) return false;
     const auto kind = PyUnicode_KIND(a);
@@ -25,7 +25,8 @@ inline bool same_text(PyObject* a, PyObject* b) noexcept {
 }
 
 /// same_constant(value, constant).
-inline bool equals_constant(PyObject* value, PyObject* constant) noexcept {
+[[gnu::always_inline]] inline bool equals_constant(PyObject* value,
+                                                   PyObject* constant) noexcept {
     if (value == constant) return true;
     PyTypeObject* type = Py_TYPE(constant);
     if (Py_TYPE(value) != type) return false;

@@ -134,11 +134,7 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
         const Py_ssize_t place = find_among_any(keys, key);
         return place < 0 ? nullptr : keys.entries<DictGeneralEntry>()[place].value;
     }
-    // An equal key that is another object may lie where the last one lay.
-    Py_ssize_t place = remembered.place();
-    if (place >= keys.entry_count || !is_key(keys, place, key)) {
-        place = find_string(keys, key);
-    }
+    const Py_ssize_t place = find_string(keys, key);
     if (place < 0) return nullptr;
     remembered.remember(static_cast<size_t>(place));
     PyObject* const* values = split_values(dict);

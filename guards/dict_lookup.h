@@ -21,8 +21,8 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
 
 /// The same, beginning where the key lay last: one compare of addresses when it is
 /// there (dicts whose keys are all str).
-inline Borrowed<> find_in_dict(PyObject* dict, const Key& key,
-                               Remembered remembered) noexcept {
+[[gnu::always_inline]] inline Borrowed<> find_in_dict(PyObject* dict, const Key& key,
+                                                      Remembered remembered) noexcept {
     if (!dict || !PyDict_Check(dict)) return nullptr;
     const KeyTable* keys = dict_keys(dict);
     const uint16_t place = remembered.place();

@@ -15,8 +15,8 @@ Borrowed<> find_instance_attribute_anew(PyObject* object, const Key& name,
                                         Remembered remembered) noexcept;
 
 /// The same: two compares when the object has no dict and the name lies where it lay.
-inline Borrowed<> find_instance_attribute(PyObject* object, const Key& name,
-                                          Remembered remembered) noexcept {
+[[gnu::always_inline]] inline Borrowed<> find_instance_attribute(
+    PyObject* object, const Key& name, Remembered remembered) noexcept {
     PyTypeObject* type = Py_TYPE(object);
     if (has_managed_dict(type)) [[likely]] {
         if (PyObject* const* values = instance_values(object, type)) [[likely]] {

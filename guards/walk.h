@@ -72,8 +72,9 @@ PyObject* source_of(const Op& op, const SlotWord* slots,
 }
 
 template <class T, bool from_local, Walkable W>
-Verdict run(const Op& op, const W& view, const SlotWord* slots, PyObject** values,
-            uint16_t owned_count) noexcept {
+[[gnu::always_inline]] inline Verdict run(const Op& op, const W& view,
+                                          const SlotWord* slots, PyObject** values,
+                                          uint16_t owned_count) noexcept {
     const T& concrete = op.as<T>();
     PyObject* source = nullptr;
     if constexpr (!RootStep<T>) {
@@ -117,9 +118,17 @@ Verdict run(const Op& op, const W& view, const SlotWord* slots, PyObject** value
     return Verdict::fail;
 }
 
+/// What runs Python code is not worth a place in the walk's own registers and pages.
+template <class T, bool from_local, Walkable W>
+[[gnu::noinline]] Verdict run_apart(const Op& op, const W& view, const SlotWord* slots,
+                                    PyObject** values, uint16_t owned_count) noexcept {
+    return run<T, from_local, W>(op, view, slots, values, owned_count);
+}
+
 /// After a step: the next op checks the type of what it fetched, and that passes. A
 /// step is never the last op; a type match that follows one reads its value.
-inline bool passes_type(const Op* step, PyObject* const* values) noexcept {
+[[gnu::always_inline]] inline bool passes_type(const Op* step,
+                                               PyObject* const* values) noexcept {
     return step[1].dispatch_code() == type_match_of_value &&
            step[1].as<TypeMatch>().check(values[step->destination]);
 }
@@ -217,6 +226,9 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
     case static_cast<unsigned>(OpCode::type) * 2 + from_local:                         \
         if constexpr (!may_occur<W, type, from_local>)                                 \
             __builtin_unreachable();                                                   \
+        else if constexpr (type::info.calls_python)                                    \
+            verdict =                                                                  \
+                run_apart<type, from_local, W>(*op, view, slots, values, owned_count); \
         else                                                                           \
             verdict = run<type, from_local, W>(*op, view, slots, values, owned_count); \
         if constexpr (GuardStep<type> && !Observer::hears_each) {                      \
