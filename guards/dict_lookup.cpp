@@ -141,6 +141,17 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
     return values ? values[place] : keys.entries<DictStringEntry>()[place].value;
 }
 
+DictEntry dict_entry_at(PyObject* dict, Py_ssize_t position) noexcept {
+    if (!PyDict_Check(dict)) return {};
+    Py_ssize_t left = position < 0 ? position + PyDict_GET_SIZE(dict) : position;
+    Py_ssize_t at = 0;
+    DictEntry entry;
+    while (left >= 0 && PyDict_Next(dict, &at, &entry.key, &entry.value)) {
+        if (left-- == 0) return entry;
+    }
+    return {};
+}
+
 Presence presence_in_dict(PyObject* dict, const Key& key) noexcept {
     if (!PyDict_Check(dict)) return Presence::unknown;
     const KeyTable& keys = *dict_keys(dict);

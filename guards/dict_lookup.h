@@ -42,6 +42,15 @@ enum class Presence : uint8_t { absent, present, unknown };
 /// would have to be asked, and for every other value. No user code.
 Presence presence_in_dict(PyObject* dict, const Key& key) noexcept;
 
+struct DictEntry {
+    PyObject* key = nullptr;  // borrowed; both null where there is no entry
+    PyObject* value = nullptr;
+};
+
+/// An entry of a dict or a subclass of dict by its place in the dict's order; negative
+/// counts from the end. Linear.
+DictEntry dict_entry_at(PyObject* dict, Py_ssize_t position) noexcept;
+
 /// Where `key`, a str, lies among keys that are all str; -1 where it does not.
 Py_ssize_t find_string(const KeyTable& keys, const Key& key) noexcept;
 

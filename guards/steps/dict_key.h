@@ -1,6 +1,7 @@
 // dict_key: a key of a dict by its place.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../dict_lookup.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -24,16 +25,7 @@ struct DictKey {
     }
 
     Borrowed<> get(PyObject* value) const noexcept {
-        if (!PyDict_Check(value)) return nullptr;
-        Py_ssize_t left = position.value;
-        if (left < 0) left += PyDict_GET_SIZE(value);
-        if (left < 0) return nullptr;
-        Py_ssize_t at = 0;
-        PyObject* key = nullptr;
-        while (PyDict_Next(value, &at, &key, nullptr)) {
-            if (left-- == 0) return key;
-        }
-        return nullptr;
+        return dict_entry_at(value, position.value).key;
     }
 };
 

@@ -1,6 +1,7 @@
 // dict_value: a value of a dict by position.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../dict_lookup.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -25,16 +26,7 @@ struct DictValue {
     }
 
     Borrowed<> get(PyObject* value) const noexcept {
-        if (!PyDict_Check(value)) return nullptr;
-        Py_ssize_t left = position.value;
-        if (left < 0) left += PyDict_GET_SIZE(value);
-        if (left < 0) return nullptr;
-        Py_ssize_t at = 0;
-        PyObject* found = nullptr;
-        while (PyDict_Next(value, &at, nullptr, &found)) {
-            if (left-- == 0) return found;
-        }
-        return nullptr;
+        return dict_entry_at(value, position.value).value;
     }
 };
 
