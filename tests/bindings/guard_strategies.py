@@ -25,7 +25,7 @@ def load_oracle() -> dict[str, Any]:
     module = types.ModuleType("oracle")
     for name in ("oracle.py", "oracle_relations.py", "oracle_values.py"):
         path = SUPPORT / name
-        exec(compile(path.read_text(), path, "exec"), vars(module))
+        exec(compile(path.read_text(), path, "exec"), vars(module))  # noqa: S102
     names = vars(module)
     # Printed operands say `oracle.is_big`, `<this module>.IntWithEq`.
     names.update(names["NAMESPACE"], oracle=module)
@@ -42,15 +42,23 @@ def scope(x: Any, y: Any = 0, z: Any = 0) -> None: ...
 # Its globals are the oracle's names.
 STEP = types.FunctionType(scope.__code__, NAMES)
 
+
 def any_of(pool: list[Any]) -> Any:
     """One of a list: as sampled_from, which takes their reprs, and some raise."""
     return st.integers(0, len(pool) - 1).map(lambda index: pool[index])
 
 
+def nested(base: Any, extend: Any, depth: int = 2) -> Any:
+    """What st.recursive gives, at a tenth of the time: nothing is drawn twice."""
+    for _ in range(depth):
+        base = base | extend(base)
+    return base
+
+
 # Constants.
 
 # As texts: hypothesis prints what it samples, and the last is too long to be printed.
-BIG = "2**31 2**62 2**63-1 2**63 -2**63 -2**63-1 2**64 2**70 10**4400".split()
+BIG = ["2**31", "2**62", "2**63-1", "2**63", "-2**63", "-2**63-1", "2**70", "10**4400"]
 NAN_BITS = [0x7FF8 << 48, 0xFFF8 << 48, (0x7FF8 << 48) + 1, (0x7FF0 << 48) + 1]
 
 
@@ -58,7 +66,9 @@ def float_of(bits: int) -> float:
     return struct.unpack("d", struct.pack("Q", bits))[0]
 
 
-texts = st.text(st.characters(), max_size=3) | st.sampled_from(["a", "b", "\ud800", "\0"])
+texts = st.text(st.characters(), max_size=3) | st.sampled_from(
+    ["a", "b", "\ud800", "\0"]
+)
 numbers = (
     st.integers(-3, 4)
     | st.sampled_from(BIG).map(eval)
@@ -74,7 +84,7 @@ scalars = st.none() | st.just(...) | numbers | texts | st.binary(max_size=2)
 def has_nan(value: Any) -> bool:
     if type(value) in (tuple, frozenset):
         return any(map(has_nan, value))
-    return bool(value != value)
+    return bool(value != value)  # noqa: PLR0124
 
 
 # A NaN among keys or elements equals nothing: such constants are refused.
@@ -82,20 +92,22 @@ def no_nans(keys: Any) -> bool:
     return not any(map(has_nan, keys))
 
 
-hashables = st.recursive(
+hashables = nested(
     scalars,
-    lambda inner: st.tuples(inner)
-    | st.tuples(inner, inner)
-    | st.frozensets(inner, max_size=2).filter(no_nans),
-    max_leaves=4,
+    lambda inner: (
+        st.tuples(inner)
+        | st.tuples(inner, inner)
+        | st.frozensets(inner, max_size=2).filter(no_nans)
+    ),
 )
-constants = st.recursive(
+constants = nested(
     hashables,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.lists(inner, max_size=3).map(tuple)
-    | st.dictionaries(hashables, inner, max_size=3).filter(no_nans)
-    | st.sets(hashables, max_size=3).filter(no_nans),
-    max_leaves=8,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(hashables, inner, max_size=3).filter(no_nans)
+        | st.sets(hashables, max_size=3).filter(no_nans)
+    ),
 )
 
 
@@ -238,26 +250,27 @@ def holding_itself(kind: type, items: list[Any]) -> Any:
 
 leaves = constants | any_of(NAMES["VALUES"]) | any_of(ODD)
 names_of_attributes = st.sampled_from(["a", "b", "real", "__class__"])
-values = st.recursive(
+values = nested(
     leaves,
-    lambda inner: st.lists(inner, max_size=3)
-    | st.lists(inner, max_size=3).map(tuple)
-    | st.lists(inner, max_size=3).map(TupleOfItems)
-    | st.lists(inner, max_size=3).map(deque)
-    | st.lists(inner, max_size=3).map(tuple).map(iter)
-    | st.dictionaries(hashables, inner, max_size=3)
-    | st.dictionaries(hashables, inner, max_size=3).map(DictThatLies)
-    | st.dictionaries(hashables, inner, max_size=3).map(OrderedDict)
-    | st.dictionaries(st.sampled_from("ab"), inner, max_size=2).map(Plain)
-    | st.dictionaries(hashables, inner, max_size=2).map(types.MappingProxyType)
-    | st.frozensets(hashables, max_size=3)
-    | st.sets(hashables, max_size=3)
-    | st.builds(
-        holding_itself,
-        any_of([list, dict, tuple, deque]),
-        st.lists(inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.lists(inner, max_size=3).map(TupleOfItems)
+        | st.lists(inner, max_size=3).map(deque)
+        | st.lists(inner, max_size=3).map(tuple).map(iter)
+        | st.dictionaries(hashables, inner, max_size=3)
+        | st.dictionaries(hashables, inner, max_size=3).map(DictThatLies)
+        | st.dictionaries(hashables, inner, max_size=3).map(OrderedDict)
+        | st.dictionaries(st.sampled_from("ab"), inner, max_size=2).map(Plain)
+        | st.dictionaries(hashables, inner, max_size=2).map(types.MappingProxyType)
+        | st.frozensets(hashables, max_size=3)
+        | st.sets(hashables, max_size=3)
+        | st.builds(
+            holding_itself,
+            any_of([list, dict, tuple, deque]),
+            st.lists(inner, max_size=2),
+        )
     ),
-    max_leaves=6,
 )
 subjects = st.fixed_dictionaries({"x": values}, optional={"y": values, "z": values})
 
@@ -301,8 +314,18 @@ STEPS: dict[str, Any] = {
     "tuple_iterator_item": st.tuples(sizes),
     "closure_cell": st.tuples(indices),
     **dict.fromkeys(
-        "type type_dict mro referent method_self method_function code defaults "
-        "kwdefaults function_globals".split(),
+        [
+            "type",
+            "type_dict",
+            "mro",
+            "referent",
+            "method_self",
+            "method_function",
+            "code",
+            "defaults",
+            "kwdefaults",
+            "function_globals",
+        ],
         no_operands,
     ),
     "compute": st.tuples(any_of([*PREDICATES, len])),
@@ -310,23 +333,40 @@ STEPS: dict[str, Any] = {
 
 PLAIN_KINDS: dict[str, Any] = {
     **dict.fromkeys(
-        "is_none is_not_none is_true is_false float_is_nan complex_is_nan "
-        "weakref_alive".split(),
+        [
+            "is_none",
+            "is_not_none",
+            "is_true",
+            "is_false",
+            "float_is_nan",
+            "complex_is_nan",
+            "weakref_alive",
+        ],
         no_operands,
     ),
     **dict.fromkeys(["equals"], one_constant),
     **dict.fromkeys(["one_of", "dict_keys", "mapping_keys"], some_constants),
     **dict.fromkeys(["set_equals", "dict_key_set"], some_keys),
-    **dict.fromkeys("dict_contains dict_lacks set_contains set_lacks".split(), one_key),
     **dict.fromkeys(
-        "has_attr lacks_attr has_static_attr lacks_static_attr str_prefix".split(),
+        ["dict_contains", "dict_lacks", "set_contains", "set_lacks"], one_key
+    ),
+    **dict.fromkeys(
+        [
+            "has_attr",
+            "lacks_attr",
+            "has_static_attr",
+            "lacks_static_attr",
+            "str_prefix",
+        ],
         one_text,
     ),
     **dict.fromkeys(["type_match", "instance_of"], one_type),
     "type_version": st.tuples(any_of([int, NAMES["Named"], Plain, Claims])),
     **dict.fromkeys(["id_match", "id_match_held"], st.tuples(any_of(IDENTITIES))),
     "function_match": st.tuples(any_of(FUNCTIONS)),
-    **dict.fromkeys(["length", "user_length", "tuple_iterator_length"], st.tuples(sizes)),
+    **dict.fromkeys(
+        ["length", "user_length", "tuple_iterator_length"], st.tuples(sizes)
+    ),
     "int_range": st.tuples(ints, ints),
     "int_sign": st.tuples(st.sampled_from([-1, 0, 1])),
     "divisible_by": st.tuples(ints.filter(bool)),
@@ -341,11 +381,12 @@ def one_of_table(table: dict[str, Any]) -> Any:
     )
 
 
-kinds = st.recursive(
+kinds = nested(
     one_of_table(PLAIN_KINDS),
-    lambda inner: st.tuples(st.just("not_"), inner)
-    | st.tuples(st.just("any_of"), st.lists(inner, max_size=3).map(tuple)),
-    max_leaves=3,
+    lambda inner: (
+        st.tuples(st.just("not_"), inner)
+        | st.tuples(st.just("any_of"), st.lists(inner, max_size=3).map(tuple))
+    ),
 )
 steps = one_of_table(STEPS)
 roots = st.sampled_from(
@@ -410,7 +451,7 @@ def value_of(node: gt.GuardManager, subject: dict[str, Any]) -> tuple[Any, ...]:
     names = {**NAMES, **subject, "L": subject, "G": NAMES, "B": vars(builtins)}
     try:
         return (eval(node.path, names),)
-    except Exception:
+    except Exception:  # noqa: BLE001
         return ()
 
 
@@ -436,26 +477,27 @@ def add_check(draw: Any, node: gt.GuardManager, subject: dict[str, Any]) -> None
 
 # `value op constant`: no operation is on constants alone, which Python would compute
 # beyond 64 bits.
-terms = st.recursive(
+terms = nested(
     st.sampled_from(["a", "b", "a", "b", "len(a)", "len(b)"]),
-    lambda inner: st.builds(
-        "({} {} {})".format,
-        inner,
-        st.sampled_from(["+", "-", "*", "//", "%"]),
-        inner | st.sampled_from(["0", "1", "2", "3", "7", str(2**62), str(2**63 - 1)]),
-    )
-    | inner.map("-({})".format),
-    max_leaves=5,
+    lambda inner: (
+        st.builds(
+            "({} {} {})".format,
+            inner,
+            st.sampled_from(["+", "-", "*", "//", "%"]),
+            inner
+            | st.sampled_from(["0", "1", "2", "3", "7", str(2**62), str(2**63 - 1)]),
+        )
+        | inner.map("-({})".format)
+    ),
 )
 orders = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
-expressions = st.recursive(
+expressions = nested(
     st.builds("{} {} {}".format, terms, orders, terms | st.integers(0, 9).map(str))
     | st.builds("0 {} {} {} {}".format, orders, terms, orders, terms),
-    lambda inner: st.builds(
-        "({} {} {})".format, inner, st.sampled_from(["and", "or"]), inner
-    )
-    | inner.map("not ({})".format),
-    max_leaves=4,
+    lambda inner: (
+        st.builds("({} {} {})".format, inner, st.sampled_from(["and", "or"]), inner)
+        | inner.map("not ({})".format)
+    ),
 )
 
 
@@ -477,7 +519,7 @@ class Case:
 def safe_repr(value: Any) -> str:
     try:
         return repr(value)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001
         return f"its repr raises {type(error).__name__}"
 
 
@@ -487,6 +529,23 @@ def cases(draw: Any) -> Case:
     subject = draw(subjects)
     guards = tree(draw, subject)
     return Case(guards, subject, *draw(st.lists(subjects, max_size=2)), {})
+
+
+@st.composite
+def expression_cases(draw: Any) -> Case:
+    """An integer expression on ints of all sizes, lengths, and what is neither."""
+    guards = gt.GuardManager(STEP)
+    x, y = guards.local("x"), guards.local("y")
+    add_expression(guards, draw(expressions), x, y)
+    some = (
+        st.integers(-9, 9)
+        | st.sampled_from(BIG).map(eval)
+        | st.integers(-(2**63), 2**63 - 1)
+        | st.lists(st.none(), max_size=4)
+        | any_of([True, 1.0, "ab", b"a", {"a": 1}, IntWithEq(3), TupleOfItems((1,))])
+    )
+    pairs = draw(st.lists(st.tuples(some, some), min_size=1, max_size=4))
+    return Case(guards, *({"x": a, "y": b} for a, b in pairs))
 
 
 @st.composite

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import types
 from typing import Any
 
 import guardtree as gt
@@ -52,7 +53,9 @@ def rows(node: gt.GuardManager, used: set[str]) -> list[tuple[Any, ...]]:
     """The nodes below as the oracle reads them, without those nothing is said of."""
     found = []
     for child in node.children():
-        checks = [told(each.python) for each in child.checks() if each.path == child.path]
+        checks = [
+            told(each.python) for each in child.checks() if each.path == child.path
+        ]
         below = rows(child, used)
         if checks or below or child.path in used:
             found.append((child.step, told(child.path), checks, below))
@@ -63,26 +66,33 @@ def stand_in(relation: gt.GuardRelation) -> tuple[str, list[str]]:
     """The relation's text over v0, v1, ..., said by a tree of its own, and its paths."""
     names = [f"v{i}" for i in range(len(relation.paths))]
     space: dict[str, Any] = {}
-    exec(f"def f({', '.join(names)}): ...", space)
+    exec(f"def f({', '.join(names)}): ...", space)  # noqa: S102
     guards = gt.GuardManager(space["f"])
     locals_ = [guards.local(name) for name in names]
     getattr(guards, relation.kind)(*relation.operands.values(), *locals_)
     return guards.relations()[0].python, [told(path) for path in relation.paths]
 
 
-def by_python(guards: gt.GuardManager, subject: dict[str, Any]) -> str:
-    """`pass`, `fail` or `error`, by the texts alone."""
+def by_python(
+    guards: gt.GuardManager, subject: dict[str, Any], more: dict[str, Any]
+) -> str:
+    """`pass`, `fail` or `error`, by the texts alone, which may use more names."""
     relations = guards.relations()
     used = {path for relation in relations for path in relation.paths}
     builtins = vars(sys.modules["builtins"])
+    names = {**NAMES, **more}
     stated = [stand_in(each) for each in relations]
-    return NAMES["verdict"](rows(guards, used), stated, subject, NAMES, builtins)
+    return NAMES["verdict"](rows(guards, used), stated, subject, names, builtins)
 
 
-def demand(guards: gt.GuardManager, subject: dict[str, Any]) -> str:
+def texts_of(guards: gt.GuardManager) -> list[str]:
+    return [each.python for each in (*guards.checks(), *guards.relations())]
+
+
+def demand(guards: gt.GuardManager, subject: dict[str, Any], **more: Any) -> str:
     """Every way to ask gives the oracle's answer, which is returned."""
-    text = f"{guards!s}{ascii(str(guards))}"
-    expected = by_python(guards, subject)
+    text = f"{guards!s}{str(guards)!a}"
+    expected = by_python(guards, subject, more)
     passes = expected == "pass"
     assert guards.check(subject) is passes, text
     assert guards(subject) is passes, text
@@ -97,7 +107,7 @@ def demand(guards: gt.GuardManager, subject: dict[str, Any]) -> str:
         assert copy.check(subject) is passes, f"{text}\n{copy!s}"
         assert copy.explain(subject).verdict == expected, f"{text}\n{copy!s}"
         assert copy.counts().checks == guards.counts().checks
-    assert str(guards.clone()) == str(guards)
+    assert texts_of(guards.clone()) == texts_of(guards)
     return expected
 
 
@@ -116,3 +126,124 @@ def test_random_trees_agree_with_python(case: Any) -> None:
 def test_random_kinds_agree_with_python(case: Any) -> None:
     for subject in case.subjects:
         hypothesis.event(demand(case.guards, subject))
+
+
+@examples
+@given(made.expression_cases())
+def test_random_expressions_agree_with_python(case: Any) -> None:
+    for subject in case.subjects:
+        hypothesis.event(demand(case.guards, subject))
+
+
+@examples
+@given(made.constants, made.constants)
+def test_random_constants_agree_with_python(one: Any, other: Any) -> None:
+    guards = gt.GuardManager(STEP)
+    x, y = guards.local("x"), guards.local("y")
+    x.equals(one).one_of((other, one))
+    y.not_(("equals", one)).any_of((("equals", other), ("equals", (one, other))))
+    for x_value in (one, other):
+        for y_value in (one, other, (one, other), [one, other]):
+            hypothesis.event(demand(guards, {"x": x_value, "y": y_value}))
+    assert guards.check({"x": made.fresh(one), "y": (one, made.fresh(other))})
+
+
+@examples
+@given(made.cases(), st.integers(0, 2**16 - 1))
+def test_random_clones_keep_what_they_were_asked_to(case: Any, kept: int) -> None:
+    bits = [bool(kept >> i & 1) for i in range(16)]
+    answers = iter(bits * 8)
+    kept_texts: list[str] = []
+
+    def keep(each: gt.GuardCheck | gt.GuardRelation) -> bool:
+        answer = next(answers)
+        if answer:
+            kept_texts.append(each.python)
+        return answer
+
+    clone = case.guards.clone(keep)
+    assert texts_of(clone) == kept_texts
+    for subject in case.subjects:
+        hypothesis.event(demand(clone, subject))
+
+
+# Operands that die.
+
+
+class Mortal:
+    """An instance that nothing but the test keeps alive; prints as its name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"mortals.{self.name}"
+
+
+def mortal_objects() -> dict[str, Any]:
+    """Fresh instances, types and functions, by the name that they print as."""
+    found: dict[str, Any] = {"one": Mortal("one"), "two": Mortal("two")}
+    for name in ("One", "Two"):
+        found[name] = type(name, (), {"__module__": "mortals"})
+    for name, value in (("f", 1), ("g", 2)):
+        space: dict[str, Any] = {"__name__": "mortals"}
+        exec(f"def {name}(): return {value}", space)  # noqa: S102
+        found[name] = space.pop(name)
+    return found
+
+
+MORTAL_KINDS = {
+    **dict.fromkeys(["one", "two"], ("id_match",)),
+    **dict.fromkeys(["One", "Two"], ("id_match", "type_match", "instance_of")),
+    **dict.fromkeys(["f", "g"], ("id_match", "function_match")),
+}
+mortal_kinds = made.nested(
+    st.sampled_from([(k, name) for name, ks in MORTAL_KINDS.items() for k in ks])
+    | st.just(("is_none", None)),
+    lambda inner: (
+        st.tuples(st.just("not_"), inner)
+        | st.tuples(st.just("any_of"), st.lists(inner, max_size=3).map(tuple))
+    ),
+)
+
+
+def with_mortals(kind: tuple[Any, ...], mortals: dict[str, Any]) -> tuple[Any, ...]:
+    """A kind of mortal_kinds with objects for names."""
+    name, operand = kind
+    if name == "not_":
+        return name, with_mortals(operand, mortals)
+    if name == "any_of":
+        return name, tuple(with_mortals(each, mortals) for each in operand)
+    return (name,) if operand is None else (name, mortals[operand])
+
+
+@examples
+@given(
+    st.lists(mortal_kinds, min_size=1, max_size=4),
+    st.sets(st.sampled_from(sorted(MORTAL_KINDS))),
+    st.sampled_from(sorted(MORTAL_KINDS)),
+    st.booleans(),
+)
+def test_operands_may_die_between_building_and_checking(
+    kinds: list[Any], dying: set[str], asked: str, is_copied: bool
+) -> None:
+    mortals = mortal_objects()
+    guards = gt.GuardManager(STEP)
+    x, y = guards.local("x"), guards.local("y")
+    for name, *operands in (with_mortals(each, mortals) for each in kinds):
+        getattr(x, name)(*operands)
+        y.not_((name, *operands))
+    # Frees what was made above, but for what the tree holds, which is nothing.
+    operands = []
+    for name in dying:
+        del mortals[name]
+    gc.collect()
+    guards = guards.clone() if is_copied else guards
+    again = mortal_objects()  # perhaps at the same addresses
+    alive = types.SimpleNamespace(**mortals)
+    values = [mortals.get(asked), again[asked], None]
+    values += [value() for value in values if isinstance(value, type)]
+    for x_value in values:
+        for y_value in values:
+            subject = {"x": x_value, "y": y_value}
+            hypothesis.event(demand(guards, subject, mortals=alive))
