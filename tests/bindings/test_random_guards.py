@@ -14,6 +14,7 @@ import gc
 import os
 import sys
 import types
+from collections.abc import Iterator
 from typing import Any
 
 import guardtree as gt
@@ -217,6 +218,16 @@ def with_mortals(kind: tuple[Any, ...], mortals: dict[str, Any]) -> tuple[Any, .
     return (name,) if operand is None else (name, mortals[operand])
 
 
+@pytest.fixture
+def quick_collections() -> Iterator[None]:
+    """Leaves what is there already out of collections."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("quick_collections")
 @examples
 @given(
     st.lists(mortal_kinds, min_size=1, max_size=4),
