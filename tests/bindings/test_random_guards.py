@@ -64,7 +64,7 @@ def rows(node: gt.GuardManager, used: set[str]) -> list[tuple[Any, ...]]:
 
 
 def stand_in(relation: gt.GuardRelation) -> tuple[str, list[str]]:
-    """The relation's text over v0, v1, ..., said by a tree of its own, and its paths."""
+    """The relation's text over v0, v1, ..., as a tree of its own says it; its paths."""
     names = [f"v{i}" for i in range(len(relation.paths))]
     space: dict[str, Any] = {}
     exec(f"def f({', '.join(names)}): ...", space)  # noqa: S102
