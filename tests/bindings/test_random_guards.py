@@ -122,6 +122,39 @@ def test_random_trees_agree_with_python(case: Any) -> None:
         hypothesis.event(demand(case.guards, subject))
 
 
+def replacement(x: Any, y: Any = 0, z: Any = 0) -> str:
+    return "replaced"
+
+
+def is_hit(guards: gt.GuardManager, subject: dict[str, Any]) -> bool:
+    """Whether a call with these arguments runs the code of an entry with the guards."""
+    waiting = [gt.GuardedCode(replacement.__code__, guards)]
+
+    def answer(frame: Any, entry: Any, state: Any) -> Any:
+        mine = frame.f_code is STEP.__code__
+        return waiting.pop() if mine and waiting else gt.ASK_AGAIN
+
+    try:
+        with gt.optimize(answer):
+            assert (
+                STEP(None, 0, 0) == "replaced"
+            )  # the entry's first run is not checked
+            return STEP(**subject) == "replaced"
+    finally:
+        gt.reset_code(STEP)
+
+
+@pytest.mark.usefixtures("hook")
+@examples
+@given(made.cases())
+def test_random_trees_in_a_hook_agree_with_python(case: Any) -> None:
+    for subject in case.subjects:
+        bound = {"x": None, "y": 0, "z": 0, **subject}
+        expected = by_python(case.guards, bound, {})
+        assert is_hit(case.guards, bound) is (expected == "pass")
+        hypothesis.event(expected)
+
+
 @examples
 @given(made.one_kind_cases())
 def test_random_kinds_agree_with_python(case: Any) -> None:
