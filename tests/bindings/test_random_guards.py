@@ -201,6 +201,90 @@ def test_random_clones_keep_what_they_were_asked_to(case: Any, kept: int) -> Non
         hypothesis.event(demand(clone, subject))
 
 
+# Values that change between checks.
+
+KEYS = ["a", "b", 0, 1, True, 1.0, (1, 2), "key", made.IntWithEq(1)]
+keys = made.any_of(KEYS)
+plain_keys = made.any_of(KEYS[:-1])
+changes = st.lists(
+    st.tuples(st.just("set"), keys, made.scalars)
+    | st.tuples(st.just("delete"), keys, st.none())
+    | st.tuples(st.sampled_from(["clear", "popitem", "grow"]), st.none(), st.none()),
+    max_size=12,
+)
+
+
+def change(target: dict[Any, Any], how: str, key: Any, value: Any) -> None:
+    if how == "set":
+        target[key] = value
+    elif how == "delete":
+        target.pop(key, None)
+    elif how == "clear":
+        target.clear()
+    elif how == "popitem" and target:
+        target.popitem()
+    elif how == "grow":
+        target.update((f"more{n}", n) for n in range(20))
+
+
+def addresses(target: dict[Any, Any]) -> list[tuple[int, int]]:
+    return [(id(key), id(value)) for key, value in target.items()]
+
+
+@examples
+@given(st.dictionaries(keys, made.scalars, max_size=4), plain_keys, plain_keys, changes)
+def test_dict_guards_follow_the_changes_of_a_dict(
+    target: dict[Any, Any], one: Any, other: Any, steps: list[Any]
+) -> None:
+    guards = gt.GuardManager(STEP)
+    x, y = guards.local("x"), guards.local("y")
+    x.dict_item(one).is_not_none()
+    y.any_of((("dict_contains", other), ("dict_lacks", one), ("length", 1)))
+    version = gt.GuardManager(STEP)
+    version.local("x").dict_version(target)
+    items = gt.GuardManager(STEP)
+    keys_now = tuple(key for key in target if type(key) is not made.IntWithEq)
+    items.local("x").any_of((("dict_keys", keys_now), ("dict_key_set", set(keys_now))))
+    before, kept = addresses(target), [*target, *target.values()]
+    assert version.check({"x": target})
+    for each in steps:
+        change(target, *each)
+        hypothesis.event(demand(guards, {"x": target, "y": target}))
+        demand(items, {"x": target})
+        if addresses(target) != before:
+            assert not version.check({"x": target})
+    assert not version.check({"x": dict(target)})
+    assert len(kept) == 2 * len(before)
+
+
+class_changes = st.lists(
+    st.tuples(
+        st.sampled_from(["Base", "Derived"]), st.sampled_from("abc"), made.scalars
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@examples
+@given(class_changes)
+def test_a_type_version_notices_every_change_of_a_class(steps: list[Any]) -> None:
+    class Base:
+        a = 1
+
+    class Derived(Base):
+        """Inherits, and has what it is given."""
+
+    classes = {"Base": Base, "Derived": Derived}
+    for owner, name, value in steps:
+        guards = gt.GuardManager(STEP)
+        guards.local("x").type_version(Derived)
+        assert guards.check({"x": Derived})
+        assert not guards.check({"x": Base})
+        setattr(classes[owner], name, value)
+        assert not guards.check({"x": Derived})
+
+
 # Operands that die.
 
 
