@@ -1,0 +1,590 @@
+"""Strategies of hypothesis for guard trees and the values they are asked about.
+
+Operands print as text that evaluates to them (that is how trees are compared with plain
+Python), so identities are of objects with a name.
+"""
+
+from __future__ import annotations
+
+import builtins
+import struct
+import sys
+import types
+from collections import OrderedDict, deque
+from pathlib import Path
+from typing import Any
+
+import guardtree as gt
+import hypothesis.strategies as st
+
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
+
+
+def load_oracle() -> dict[str, Any]:
+    """The oracle's three files as one module, the globals of guarded functions."""
+    module = types.ModuleType("oracle")
+    for name in ("oracle.py", "oracle_relations.py", "oracle_values.py"):
+        path = SUPPORT / name
+        exec(compile(path.read_text(), path, "exec"), vars(module))  # noqa: S102
+    names = vars(module)
+    # Printed operands say `oracle.is_big`, `<this module>.IntWithEq`.
+    names.update(names["NAMESPACE"], oracle=module)
+    names[__name__] = sys.modules[__name__]
+    return names
+
+
+NAMES = load_oracle()
+
+
+def scope(x: Any, y: Any = 0, z: Any = 0) -> None: ...
+
+
+# Its globals are the oracle's names.
+STEP = types.FunctionType(scope.__code__, NAMES)
+
+
+def any_of(pool: list[Any]) -> Any:
+    """One of a list: as sampled_from, which takes their reprs, and some raise."""
+    return st.integers(0, len(pool) - 1).map(lambda index: pool[index])
+
+
+def nested(base: Any, extend: Any, depth: int = 2) -> Any:
+    """What st.recursive gives, at a tenth of the time: nothing is drawn twice."""
+    for _ in range(depth):
+        base = base | extend(base)
+    return base
+
+
+# Constants.
+
+# As texts: hypothesis prints what it samples, and the last is too long to be printed.
+BIG = ["2**31", "2**62", "2**63-1", "2**63", "-2**63", "-2**63-1", "2**70", "10**4400"]
+NAN_BITS = [0x7FF8 << 48, 0xFFF8 << 48, (0x7FF8 << 48) + 1, (0x7FF0 << 48) + 1]
+
+
+def float_of(bits: int) -> float:
+    return struct.unpack("d", struct.pack("Q", bits))[0]
+
+
+texts = st.text(st.characters(), max_size=3) | st.sampled_from(
+    ["a", "b", "\ud800", "\0"]
+)
+numbers = (
+    st.integers(-3, 4)
+    | st.sampled_from(BIG).map(eval)
+    | st.booleans()
+    | st.sampled_from([0.0, -0.0, 1.0, 2.0, 1e308 * 10, -1e308 * 10, 5e-324])
+    | st.floats()
+    | st.sampled_from(NAN_BITS).map(float_of)
+    | st.builds(complex, st.sampled_from([0.0, -0.0, 1.0]), st.floats())
+)
+scalars = st.none() | st.just(...) | numbers | texts | st.binary(max_size=2)
+
+
+def has_nan(value: Any) -> bool:
+    if type(value) in (tuple, frozenset):
+        return any(map(has_nan, value))
+    return bool(value != value)  # noqa: PLR0124
+
+
+# A NaN among keys or elements equals nothing: such constants are refused.
+def no_nans(keys: Any) -> bool:
+    return not any(map(has_nan, keys))
+
+
+hashables = nested(
+    scalars,
+    lambda inner: (
+        st.tuples(inner)
+        | st.tuples(inner, inner)
+        | st.frozensets(inner, max_size=2).filter(no_nans)
+    ),
+)
+constants = nested(
+    hashables,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(hashables, inner, max_size=3).filter(no_nans)
+        | st.sets(hashables, max_size=3).filter(no_nans)
+    ),
+)
+
+
+def fresh(value: Any) -> Any:
+    """A copy with floats of its own: a NaN is found in a dict by its address, which a
+    text does not say."""
+    kind = type(value)
+    if kind is float:
+        return struct.unpack("d", struct.pack("d", value))[0]
+    if kind is complex:
+        return complex(value.real, value.imag)
+    if kind in (tuple, list, set, frozenset):
+        return kind(map(fresh, value))
+    if kind is dict:
+        return {fresh(key): fresh(item) for key, item in value.items()}
+    return value
+
+
+def is_constant(value: Any) -> bool:
+    try:
+        gt.GuardManager(STEP).local("x").equals(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def is_key(value: Any) -> bool:
+    return type(value) in (str, bytes, int, bool, tuple) and is_constant(value)
+
+
+# Values: subclasses with odd methods, instances, containers that hold themselves.
+
+
+class IntWithEq(int):
+    """Equals everything; its hash is that of 1."""
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class StrWithEq(str):
+    """Equality raises; hashes as 'a' does."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("no equality")
+
+    def __hash__(self) -> int:
+        return hash("a")
+
+
+class FloatBelow(float):
+    """A plain subclass."""
+
+
+class TupleOfItems(tuple[Any, ...]):
+    """A tuple whose own look-ups lie."""
+
+    def __getitem__(self, index: Any) -> Any:
+        return "overridden"
+
+    def __len__(self) -> int:
+        return 7
+
+
+class DictThatLies(dict[Any, Any]):
+    """A dict whose own look-ups lie; it has a `__dict__` too."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return (key,)
+
+    def __len__(self) -> int:
+        raise ValueError("no length")
+
+    def __contains__(self, key: object) -> bool:
+        raise ValueError("no keys")
+
+
+class SetBelow(set[Any]):
+    """A set of nothing, it says."""
+
+    def __len__(self) -> int:
+        return 0
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Meta(type):
+    """Types that claim everything."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return True
+
+    def __getattr__(cls, name: str) -> Any:
+        raise AttributeError(name)
+
+
+class Claims(metaclass=Meta):
+    """An instance says that it is an int."""
+
+    a = 1
+
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        return int
+
+    def __getattr__(self, name: str) -> Any:
+        return 3
+
+
+class Plain:
+    """Attributes of any values."""
+
+    def __init__(self, attributes: dict[str, Any]) -> None:
+        self.__dict__.update(attributes)
+
+
+ODD = [
+    IntWithEq(3), StrWithEq("a"), StrWithEq("b"), FloatBelow("nan"), FloatBelow(1),
+    TupleOfItems((1, "a")), DictThatLies(a=1), SetBelow({1}), Claims(), Claims, Meta,
+    {IntWithEq(3): 1}, {StrWithEq("a"): 1}, {StrWithEq("b"): 1, "b": 2}, {1, "a"},
+]  # fmt: skip
+
+
+def holding_itself(kind: type, items: list[Any]) -> Any:
+    if kind is dict:
+        made: Any = dict(enumerate(items))
+        made["a"] = made
+        return made
+    if kind is tuple:
+        inside: list[Any] = list(items)
+        inside.append((inside,))
+        return inside[-1]
+    made = kind(items)
+    made.append(made)
+    return made
+
+
+leaves = constants | any_of(NAMES["VALUES"]) | any_of(ODD)
+names_of_attributes = st.sampled_from(["a", "b", "real", "__class__"])
+values = nested(
+    leaves,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.lists(inner, max_size=3).map(TupleOfItems)
+        | st.lists(inner, max_size=3).map(deque)
+        | st.lists(inner, max_size=3).map(tuple).map(iter)
+        | st.dictionaries(hashables, inner, max_size=3)
+        | st.dictionaries(hashables, inner, max_size=3).map(DictThatLies)
+        | st.dictionaries(hashables, inner, max_size=3).map(OrderedDict)
+        | st.dictionaries(st.sampled_from("ab"), inner, max_size=2).map(Plain)
+        | st.dictionaries(hashables, inner, max_size=2).map(types.MappingProxyType)
+        | st.frozensets(hashables, max_size=3)
+        | st.sets(hashables, max_size=3)
+        | st.builds(
+            holding_itself,
+            any_of([list, dict, tuple, deque]),
+            st.lists(inner, max_size=2),
+        )
+    ),
+)
+subjects = st.fixed_dictionaries({"x": values}, optional={"y": values, "z": values})
+
+
+# Steps and kinds: any, and those that fit a value.
+
+TYPES = [
+    int, bool, float, str, tuple, list, dict, set, object, type, type(None),
+    NAMES["Named"], NAMES["KeepsLen"], IntWithEq, StrWithEq, TupleOfItems, DictThatLies,
+    Claims, Meta, Plain, deque, OrderedDict,
+]  # fmt: skip
+IDENTITIES = [
+    None, True, False, ..., (), int, len, Claims,
+    *(NAMES[name] for name in ("user", "other", "raising_eq", "lying_eq", "Named")),
+]  # fmt: skip
+FUNCTIONS = [NAMES[name] for name in ("is_big", "inner", "with_defaults", "raises")]
+PREDICATES = [
+    NAMES[name]
+    for name in ("is_big", "is_list", "is_hashable", "has_no_truth", "raises", "always")
+]
+
+indices = st.integers(-3, 3) | st.sampled_from([2**62, -(2**63)])
+sizes = st.integers(0, 3) | st.just(2**62)
+ints = st.integers(-4, 4) | st.sampled_from([2**62, 2**63 - 1, -(2**63)])
+one_constant = st.tuples(constants.map(fresh))
+one_key = st.tuples(hashables.map(fresh))
+one_text = st.tuples(st.sampled_from(["a", "b", "real", "__class__"]) | texts)
+some_constants = st.tuples(st.lists(constants, max_size=3).map(tuple).map(fresh))
+some_keys = st.tuples(st.sets(hashables, max_size=3).filter(no_nans).map(fresh))
+one_type = st.tuples(any_of(TYPES))
+no_operands = st.just(())
+
+STEPS: dict[str, Any] = {
+    **dict.fromkeys(["attr", "generic_attr", "slot", "module_attr"], one_text),
+    "instance_attr": one_text,
+    **dict.fromkeys(["item", "dict_item"], one_key),
+    **dict.fromkeys(
+        ["list_item", "tuple_item", "deque_item", "set_item", "dict_key"],
+        st.tuples(indices),
+    ),
+    "tuple_iterator_item": st.tuples(sizes),
+    "closure_cell": st.tuples(indices),
+    **dict.fromkeys(
+        [
+            "type",
+            "type_dict",
+            "mro",
+            "referent",
+            "method_self",
+            "method_function",
+            "code",
+            "defaults",
+            "kwdefaults",
+            "function_globals",
+        ],
+        no_operands,
+    ),
+    "compute": st.tuples(any_of([*PREDICATES, len])),
+}
+
+PLAIN_KINDS: dict[str, Any] = {
+    **dict.fromkeys(
+        [
+            "is_none",
+            "is_not_none",
+            "is_true",
+            "is_false",
+            "float_is_nan",
+            "complex_is_nan",
+            "weakref_alive",
+        ],
+        no_operands,
+    ),
+    **dict.fromkeys(["equals"], one_constant),
+    **dict.fromkeys(["one_of", "dict_keys", "mapping_keys"], some_constants),
+    **dict.fromkeys(["set_equals", "dict_key_set"], some_keys),
+    **dict.fromkeys(
+        ["dict_contains", "dict_lacks", "set_contains", "set_lacks"], one_key
+    ),
+    **dict.fromkeys(
+        [
+            "has_attr",
+            "lacks_attr",
+            "has_static_attr",
+            "lacks_static_attr",
+            "str_prefix",
+        ],
+        one_text,
+    ),
+    **dict.fromkeys(["type_match", "instance_of"], one_type),
+    "type_version": st.tuples(any_of([int, NAMES["Named"], Plain, Claims])),
+    **dict.fromkeys(["id_match", "id_match_held"], st.tuples(any_of(IDENTITIES))),
+    "function_match": st.tuples(any_of(FUNCTIONS)),
+    **dict.fromkeys(
+        ["length", "user_length", "tuple_iterator_length"], st.tuples(sizes)
+    ),
+    "int_range": st.tuples(ints, ints),
+    "int_sign": st.tuples(st.sampled_from([-1, 0, 1])),
+    "divisible_by": st.tuples(ints.filter(bool)),
+    "range_iterator": st.tuples(st.builds(range, indices.filter(lambda n: abs(n) < 9))),
+    "python": st.tuples(any_of(PREDICATES)),
+}
+
+
+def one_of_table(table: dict[str, Any]) -> Any:
+    return st.sampled_from(sorted(table)).flatmap(
+        lambda name: table[name].map(lambda operands: (name, *operands))
+    )
+
+
+kinds = nested(
+    one_of_table(PLAIN_KINDS),
+    lambda inner: (
+        st.tuples(st.just("not_"), inner)
+        | st.tuples(st.just("any_of"), st.lists(inner, max_size=3).map(tuple))
+    ),
+)
+steps = one_of_table(STEPS)
+roots = st.sampled_from(
+    [("local", "x")] * 4
+    + [("local", "y"), ("local", "z"), ("f_locals",), ("module", "json")]
+    + [("global_", "user"), ("global_", "absent"), ("builtin", "len")]
+)
+
+
+def fitting_steps(value: Any) -> list[tuple[Any, ...]]:
+    """Steps that fetch something from the value."""
+    bases = type.__dict__["__mro__"].__get__(type(value))
+    found: list[tuple[Any, ...]] = [("type",), ("attr", "__class__")]
+    if dict in bases:
+        keys = [fresh(key) for key in list(dict.keys(value))[:3] if is_key(key)]
+        found += [("dict_item", key) for key in keys] + [("dict_key", -1)]
+        found += [("item", key) for key in keys]
+    places = {list: "list_item", tuple: "tuple_item", deque: "deque_item"}
+    found += [(step, 0) for kind, step in places.items() if kind in bases]
+    found += [(step, -1) for kind, step in places.items() if kind in bases]
+    if type(value) in (list, tuple, str):
+        found.append(("item", 0))
+    if set in bases or frozenset in bases:
+        found.append(("set_item", 0))
+    if type in bases:
+        found += [("mro",), ("type_dict",)]
+    if type(value) is type(iter(())):
+        found.append(("tuple_iterator_item", 0))
+    for name in NAMES["own_dict"](value) if type not in bases else ():
+        if type(name) is str:
+            found += [("attr", name), ("instance_attr", name), ("generic_attr", name)]
+    return found
+
+
+def fitting_kinds(value: Any) -> list[tuple[Any, ...]]:
+    """Kinds that pass for the value, mostly."""
+    bases = type.__dict__["__mro__"].__get__(type(value))
+    found: list[tuple[Any, ...]] = [("is_not_none",)]
+    found += [("type_match", each) for each in TYPES if each is type(value)]
+    found += [("instance_of", each) for each in TYPES if each in bases]
+    found += [("id_match", each) for each in IDENTITIES if each is value]
+    if is_constant(value):
+        again = fresh(value)
+        found += [("equals", again), ("one_of", (None, again))]
+        if type(value) is dict:
+            found += [("dict_keys", tuple(again)), ("mapping_keys", tuple(again))]
+            found += [("dict_key_set", frozenset(again))]
+            found += [("dict_contains", key) for key in again]
+        if type(value) in (set, frozenset):
+            found += [("set_equals", again), *(("set_contains", k) for k in again)]
+        if type(value) is str:
+            found.append(("str_prefix", value[:1]))
+    if NAMES["has_builtin_len"](value):
+        found += [("length", len(value)), ("user_length", len(value))]
+    if type(value) is int and -(2**63) <= value < 2**63:
+        found += [("int_range", value, value), ("int_sign", (value > 0) - (value < 0))]
+    return found
+
+
+def value_of(node: gt.GuardManager, subject: dict[str, Any]) -> tuple[Any, ...]:
+    """What the node's path is in Python; empty where it cannot be told."""
+    names = {**NAMES, **subject, "L": subject, "G": NAMES, "B": vars(builtins)}
+    try:
+        return (eval(node.path, names),)
+    except Exception:  # noqa: BLE001
+        return ()
+
+
+def grown(draw: Any, node: gt.GuardManager, subject: dict[str, Any]) -> gt.GuardManager:
+    """A node one step further, mostly one that is there."""
+    at = value_of(node, subject)
+    fitting = fitting_steps(*at) if at else []
+    if fitting and draw(st.integers(0, 3)):
+        name, *operands = draw(any_of(fitting))
+    else:
+        name, *operands = draw(steps)
+    return getattr(node, name)(*operands)
+
+
+def add_check(draw: Any, node: gt.GuardManager, subject: dict[str, Any]) -> None:
+    at = value_of(node, subject)
+    if at and draw(st.integers(0, 3)):
+        name, *operands = draw(any_of(fitting_kinds(*at)))
+    else:
+        name, *operands = draw(kinds)
+    getattr(node, name)(*operands)
+
+
+# `value op constant`: no operation is on constants alone, which Python would compute
+# beyond 64 bits.
+terms = nested(
+    st.sampled_from(["a", "b", "a", "b", "len(a)", "len(b)"]),
+    lambda inner: (
+        st.builds(
+            "({} {} {})".format,
+            inner,
+            st.sampled_from(["+", "-", "*", "//", "%"]),
+            inner
+            | st.sampled_from(["0", "1", "2", "3", "7", str(2**62), str(2**63 - 1)]),
+        )
+        | inner.map("-({})".format)
+    ),
+)
+orders = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
+expressions = nested(
+    st.builds("{} {} {}".format, terms, orders, terms | st.integers(0, 9).map(str))
+    | st.builds("0 {} {} {} {}".format, orders, terms, orders, terms),
+    lambda inner: (
+        st.builds("({} {} {})".format, inner, st.sampled_from(["and", "or"]), inner)
+        | inner.map("not ({})".format)
+    ),
+)
+
+
+class Case:
+    """A tree and what it is asked about, printed without asking the values."""
+
+    def __init__(self, guards: gt.GuardManager, *subjects: dict[str, Any]) -> None:
+        self.guards = guards
+        self.subjects = subjects
+
+    def __repr__(self) -> str:
+        told = [str(self.guards)]
+        for subject in self.subjects:
+            for name, value in subject.items():
+                told.append(f"{name}: {type(value).__name__} {safe_repr(value)}")
+        return ascii("; ".join(told))
+
+
+def safe_repr(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception as error:  # noqa: BLE001
+        return f"its repr raises {type(error).__name__}"
+
+
+@st.composite
+def cases(draw: Any) -> Case:
+    """A tree for the first subject, which is asked about others too."""
+    subject = draw(subjects)
+    guards = tree(draw, subject)
+    return Case(guards, subject, *draw(st.lists(subjects, max_size=2)), {})
+
+
+@st.composite
+def expression_cases(draw: Any) -> Case:
+    """An integer expression on ints of all sizes, lengths, and what is neither."""
+    guards = gt.GuardManager(STEP)
+    x, y = guards.local("x"), guards.local("y")
+    add_expression(guards, draw(expressions), x, y)
+    some = (
+        st.integers(-9, 9)
+        | st.sampled_from(BIG).map(eval)
+        | st.integers(-(2**63), 2**63 - 1)
+        | st.lists(st.none(), max_size=4)
+        | any_of([True, 1.0, "ab", b"a", {"a": 1}, IntWithEq(3), TupleOfItems((1,))])
+    )
+    pairs = draw(st.lists(st.tuples(some, some), min_size=1, max_size=4))
+    return Case(guards, *({"x": a, "y": b} for a, b in pairs))
+
+
+@st.composite
+def one_kind_cases(draw: Any) -> Case:
+    """One check on one value, and on another."""
+    value = draw(values)
+    guards = gt.GuardManager(STEP)
+    add_check(draw, guards.local("x"), {"x": value})
+    return Case(guards, {"x": value}, {"x": draw(values)})
+
+
+def tree(draw: Any, subject: dict[str, Any]) -> gt.GuardManager:
+    """A tree of which many checks pass on the subject."""
+    guards = gt.GuardManager(STEP)
+    nodes: list[gt.GuardManager] = []
+    for _ in range(draw(st.integers(1, 5))):
+        if nodes and draw(st.booleans()):
+            node = draw(any_of(nodes))
+        else:
+            root, *operands = draw(roots)
+            node = getattr(guards, root)(*operands)
+        for _ in range(draw(st.integers(0, 2))):
+            node = grown(draw, node, subject)
+        nodes.append(node)
+        add_check(draw, node, subject)
+    if draw(st.integers(0, 3)) == 0:
+        chosen = [draw(any_of(nodes)) for _ in range(2)]
+        kind = draw(st.sampled_from(["same_object", "distinct_objects", "integers"]))
+        if kind == "integers":
+            add_expression(guards, draw(expressions), *chosen)
+        else:
+            getattr(guards, kind)(*chosen)
+    return guards
+
+
+def add_expression(
+    guards: gt.GuardManager, text: str, a: gt.GuardManager, b: gt.GuardManager
+) -> None:
+    """An expression is given the values that it speaks of."""
+    bare = text.replace("len", "").replace("and", "").replace("not", "")
+    spoken = {name: each for name, each in (("a", a), ("b", b)) if name in bare}
+    guards.integers(text, **spoken)
