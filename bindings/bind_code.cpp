@@ -155,10 +155,17 @@ void bind_code(py::module_& module) {
                             "`code` is not a code object "
                             "or does not fit the guarded one, saying what differs.")
         .def(py::init<py::handle, py::handle>(), py::arg("code"), py::arg("check_fn"))
-        .def_property_readonly("code", &GuardedCode::code)
-        .def_property_readonly("check_fn", &GuardedCode::check_fn);
-    py::class_<CacheEntryHandle>(module, "CacheEntry",
-                                 "One cached (guards, code) of a code object.")
+        .def_property_readonly("code",
+                               [](const py::object& self) {
+                                   return initialised<GuardedCode>(self).code();
+                               })
+        .def_property_readonly("check_fn", [](const py::object& self) {
+            return initialised<GuardedCode>(self).check_fn();
+        });
+    py::class_<CacheEntryHandle> entry(module, "CacheEntry",
+                                       "One cached (guards, code) of a code object.");
+    forbid_making(entry);
+    entry
         .def_property_readonly(
             "code",
             [](const CacheEntryHandle& self) {

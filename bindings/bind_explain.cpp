@@ -51,7 +51,9 @@ py::object json_text(const py::dict& data) {
 }  // namespace
 
 void bind_explain(py::module_& module) {
-    py::class_<Failure>(module, "Failure", "One guard that did not pass.")
+    py::class_<Failure> failure(module, "Failure", "One guard that did not pass.");
+    forbid_making(failure);
+    failure
         .def_readonly("path", &Failure::path,
                       "Where: the value as a Python expression.")
         .def_readonly("kind", &Failure::kind,
@@ -68,8 +70,10 @@ void bind_explain(py::module_& module) {
         .def("__str__", &Failure::text)
         .def("__repr__",
              [](const Failure& self) { return "<Failure " + self.text() + ">"; });
-    py::class_<Explanation>(module, "Explanation",
-                            "What explain found; true when all guards pass.")
+    py::class_<Explanation> explanation(
+        module, "Explanation", "What explain found; true when all guards pass.");
+    forbid_making(explanation);
+    explanation
         .def_readonly("failures", &Explanation::failures,
                       "Every guard that did not pass, in program order.")
         .def_property_readonly("verdict", &verdict_name,

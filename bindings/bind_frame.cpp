@@ -55,6 +55,7 @@ void bind_frame(py::module_& module) {
         "first line. Valid while the callback runs; using it later raises "
         "RuntimeError.");
     frame_type = reinterpret_cast<PyTypeObject*>(frame.ptr());
+    forbid_making(frame);
     frame
         .def_property_readonly(
             "f_code",

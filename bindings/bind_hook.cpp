@@ -44,7 +44,7 @@ MissOutcome interpret_answer(PyObject* answer, const View& view) {
     if (answer == ask_again) return {MissOutcome::run_plain, {}};
     try {
         if (py::isinstance<GuardedCode>(answer)) {
-            const auto& guarded = py::handle(answer).cast<const GuardedCode&>();
+            const auto& guarded = initialised<GuardedCode>(answer);
             return {MissOutcome::run_entry, guarded.entry_for(view.code().get())};
         }
         throw py::type_error(

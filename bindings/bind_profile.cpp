@@ -112,10 +112,12 @@ py::object reordered(const py::object& self, const GuardProfile& profile) {
 }  // namespace
 
 void bind_profile(py::module_& module, py::handle manager) {
-    py::class_<GuardProfile>(
+    py::class_<GuardProfile> profile(
         module, "GuardProfile", garbage_collected<GuardProfile>(),
         "Counts and times of a tree's guards, as they were when profile() was called. "
-        "Only its own check counts: GuardManager.check and the hook stay as they are.")
+        "Only its own check counts: GuardManager.check and the hook stay as they are.");
+    forbid_making(profile);
+    profile
         .def("check", &GuardProfile::check, py::arg("subject"), py::pos_only(),
              "What GuardManager.check answers, counted and timed. It stops where a "
              "check "

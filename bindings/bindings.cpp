@@ -39,4 +39,12 @@ void translate_exception() {
     }
 }
 
+void forbid_making(py::handle type) {
+    const auto name = py::cast<std::string>(type.attr("__name__"));
+    type.attr("__new__") =
+        py::cpp_function([name](const py::args&, const py::kwargs&) -> py::object {
+            throw py::type_error(name + " objects are made by guardtree alone");
+        });
+}
+
 }  // namespace guardtree

@@ -48,6 +48,22 @@ std::string signature_documentation() {
 /// end of a thread through, which is an exception to the C++ run time.
 void translate_exception();
 
+/// Makes `Type()` and `Type.__new__` raise TypeError: for what only guardtree makes.
+void forbid_making(py::handle type);
+
+/// The C++ object of a T. TypeError where `self` is no T, or was made by __new__ alone.
+template <class T>
+T& initialised(py::handle self) {
+    if (py::isinstance<T>(self)) {
+        auto* instance = reinterpret_cast<py::detail::instance*>(self.ptr());
+        auto value = instance->get_value_and_holder();
+        if (value && value.holder_constructed()) {
+            return *static_cast<T*>(value.value_ptr());
+        }
+    }
+    throw py::type_error("this object was not initialised: call its class");
+}
+
 /// Takes part in garbage collection through T::traverse and T::clear.
 template <class T>
 py::custom_type_setup garbage_collected() {

@@ -12,7 +12,7 @@ struct InstanceOf {
             "The value's type is `expected` or a subclass of it, by the MRO: "
             "`__class__`, `__instancecheck__` and ABC registration are not asked. Held "
             "weakly.",
-        .python = "expected in type(value).__mro__",
+        .python = "is_a(value, expected)",
     };
     static constexpr Example examples[] = {
         {"int", "True", "1.0"},

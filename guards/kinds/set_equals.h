@@ -13,7 +13,7 @@ struct SetEquals {
             "A set or a frozenset (both are accepted, subclasses are not) of exactly "
             "these constants, types included.",
         .python =
-            "type(value) in (set, frozenset) and same_constant(frozenset(value), "
+            "is_exact_set(value) and same_constant(frozenset(value), "
             "expected)",
     };
     static constexpr Example examples[] = {

@@ -11,7 +11,7 @@ struct UserLength {
         .summary =
             "`len(value)` through the full protocol: user `__len__` runs. A value "
             "without a length fails; what `__len__` raises is an error.",
-        .python = "hasattr(type(value), '__len__') and len(value) == expected",
+        .python = "has_len(value) and len(value) == expected",
         .calls_python = true,
     };
     static constexpr Example examples[] = {

@@ -8,7 +8,6 @@ of its own.
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Callable
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -552,21 +551,3 @@ def test_checks_on_a_dict_are_accepted_and_ignored() -> None:
     x.length(0).type_match(dict).python(lambda value: False)
     assert not guards.check({"x": {}})
     assert len(guards.explain({"x": {}}).failures) == 1
-
-
-# Building.
-
-
-def building_seconds(count: int) -> float:
-    started = time.process_time()
-    _, x = guards_on_x()
-    for i in range(count):
-        x.list_item(i).is_not_none()
-    return time.process_time() - started
-
-
-def test_building_takes_quadratic_time() -> None:
-    few = min(building_seconds(2_000) for _ in range(3))
-    many = min(building_seconds(32_000) for _ in range(2))
-    # 16 times as much where it is linear, 256 times where it is quadratic.
-    assert many < few * 80

@@ -70,7 +70,10 @@ SCALARS = (int, bool, float, complex, str, bytes, types.NoneType, types.Ellipsis
 
 def is_plain(key: Any) -> bool:
     """Equality with it is CPython's own."""
-    return type(key) in SCALARS or (type(key) is tuple and all(map(is_plain, key)))
+    kind = type(key)
+    return any(kind is each for each in SCALARS) or (
+        kind is tuple and all(map(is_plain, key))
+    )
 
 
 def plain_dict_item(value: Any, key: Any) -> Any:
@@ -89,6 +92,11 @@ def is_a(value: Any, kind: type) -> bool:
     return any(each is kind for each in mro_of(type(value)))
 
 
+def has_len(value: Any) -> bool:
+    """len(value) means something: its class or a base has a __len__."""
+    return found_in_mro(type(value), "__len__") is not MISSING
+
+
 def mro_of(kind: Any) -> tuple:
     return type.__dict__["__mro__"].__get__(kind)
 
@@ -103,6 +111,10 @@ def dict_of_module(module: Any) -> dict:
 
 def is_a_set(value: Any) -> bool:
     return is_a(value, set) or is_a(value, frozenset)
+
+
+def is_exact_set(value: Any) -> bool:
+    return type(value) is set or type(value) is frozenset
 
 
 def plain_contains(value: Any, item: Any) -> bool:
@@ -147,7 +159,7 @@ def own_dict(value: Any) -> dict:
     getters = (types.GetSetDescriptorType, types.MemberDescriptorType)
     for each in mro_of(type(value)):
         found = named(dict_of_type(each), "__dict__")
-        if type(found) in getters:
+        if any(type(found) is getter for getter in getters):
             return found.__get__(value, type(value))
     return {}
 
@@ -174,7 +186,7 @@ def slot_value(value: Any, name: str) -> Any:
     if type(found) is not types.MemberDescriptorType:
         raise LookupError(name)
     content = found.__get__(value, type(value))
-    if type(value) in (complex, float):
+    if type(value) is complex or type(value) is float:
         raise LookupError(name)
     return content
 
@@ -332,8 +344,8 @@ UNNAMED = {
 
 HELPERS = [
     same_constant, has_builtin_len, plain_dict_item, instance_attr, is_a, mro_of,
-    dict_has, dict_of_type,
-    dict_of_module, is_a_set, plain_contains, plain_list, plain_deque_item,
+    dict_has, has_len, is_exact_set, dict_of_type, dict_of_module, is_a_set,
+    plain_contains, plain_list, plain_deque_item,
     is_unchanged, has_static, slot_value, left_of, is_left, plain_function,
     bound_method, is_same_function, live_referent, nan_of_bits, call_native, get_native,
 ]  # fmt: skip

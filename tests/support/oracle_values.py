@@ -217,6 +217,25 @@ properties = Properties("properties")
 itself = []
 itself.append(itself)
 
+
+class LyingMeta(type):
+    """The metaclass speaks for its class, which has nothing of it."""
+
+    def __eq__(cls, other):
+        return True
+
+    __hash__ = type.__hash__
+
+    def __len__(cls):
+        return 1
+
+
+class OfLyingMeta(metaclass=LyingMeta):
+    pass
+
+
+of_lying_meta = OfLyingMeta()
+
 VALUES = [
     None, True, False, ..., 0, 1, 2, 3, -1, 2**70, 0.0, -0.0, 1.0, float("nan"),
     float("inf"), 1j, complex(-0.0, 1), "", "a", "ab", b"", b"a", bytearray(b"ab"),
@@ -235,5 +254,6 @@ VALUES = [
     iter(()), MappingProxyType({"a": 1}), MappingProxyType({}), SimpleNamespace(a=1),
     inner, with_defaults, user.method, MethodType(len, "ab"), weakref.ref(user),
     weakref.ref(Named), weakref.ref(set()), weakref.proxy(Named), json, slice(1, 2),
+    of_lying_meta, OfLyingMeta,
     type, type(None), 9, -6, 2**62, -(2**63), -(2**70), "a\u00e9 \ud800",
 ]  # fmt: skip

@@ -359,7 +359,7 @@ class GuardManager:
     def instance_of(self, expected: type) -> Self:
         """The value's type is `expected` or a subclass of it, by the MRO: `__class__`,
         `__instancecheck__` and ABC registration are not asked. Held weakly. In
-        Python: `expected in type(value).__mro__`."""
+        Python: `is_a(value, expected)`."""
 
     def int_range(self, low: int, high: int) -> Self:
         """An int (exactly: bool fails) from `low` to `high`, both included. Ints
@@ -442,8 +442,8 @@ class GuardManager:
 
     def set_equals(self, expected: set[object] | frozenset[object]) -> Self:
         """A set or a frozenset (both are accepted, subclasses are not) of exactly
-        these constants, types included. In Python: `type(value) in (set, frozenset)
-        and same_constant(frozenset(value), expected)`."""
+        these constants, types included. In Python: `is_exact_set(value) and
+        same_constant(frozenset(value), expected)`."""
 
     def set_lacks(self, item: Hashable) -> Self:
         """A set, a frozenset or a subclass of one that has not this item; an
@@ -472,7 +472,7 @@ class GuardManager:
     def user_length(self, expected: int) -> Self:
         """`len(value)` through the full protocol: user `__len__` runs. A value without
         a length fails; what `__len__` raises is an error. In Python:
-        `hasattr(type(value), '__len__') and len(value) == expected`."""
+        `has_len(value) and len(value) == expected`."""
 
     def weakref_alive(self) -> Self:
         """A weakref.ref (or a subclass) whose object is alive. Proxies fail. In
