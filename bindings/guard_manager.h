@@ -129,10 +129,14 @@ private:
     NodeId node_ = 0;
 };
 
-/// A GuardManager as CPython sees it.
-struct GuardManagerObject {
+/// What CPython reads of a GuardManager: in C's own layout.
+struct GuardManagerHead {
     PyObject base;
     PyObject* weak_references;
+};
+
+/// A GuardManager as CPython sees it.
+struct GuardManagerObject : GuardManagerHead {
     GuardManager handle;
 };
 

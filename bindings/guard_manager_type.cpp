@@ -68,7 +68,7 @@ int clear_object(PyObject* self) noexcept {
 }
 
 PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(GuardManagerObject, weak_references),
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(GuardManagerHead, weak_references),
      READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 

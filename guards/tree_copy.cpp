@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "tree_copy.h"
 
-#include <ranges>
-
 #include "tree_order.h"
 
 namespace guardtree {
@@ -59,8 +57,9 @@ private:
     }
 
     void push_children(NodeId id, std::vector<NodeId>& stack) {
-        for (const NodeId child : std::views::reverse(order_.children(id))) {
-            if (wanted_[child]) stack.push_back(child);
+        const std::vector<NodeId> children = order_.children(id);
+        for (size_t i = children.size(); i-- > 0;) {
+            if (wanted_[children[i]]) stack.push_back(children[i]);
         }
     }
 
