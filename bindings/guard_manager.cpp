@@ -95,7 +95,6 @@ void GuardTree::keep(References& references) {
 
 int GuardTree::traverse(visitproc visit, void* arg) const {
     for (const Owned<>& reference : tree.references()) Py_VISIT(reference.get());
-    for (const Owned<>& note : tree.notes()) Py_VISIT(note.get());
     if (!compiled_) return 0;
     // The program's copies are counted too. A check that pins it has `self` on its
     // stack.

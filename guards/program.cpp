@@ -55,7 +55,9 @@ public:
     bool run() {
         producer_.assign(tree_.node_count(), no_op);
         slot_.assign(tree_.node_count(), -1);
-        return emit_roots() && emit_relations() && place_values() && keep_notes();
+        if (!emit_roots() || !emit_relations() || !place_values()) return false;
+        keep_references();
+        return true;
     }
 
 private:
@@ -77,14 +79,14 @@ private:
                 leave(stack);
                 continue;
             }
-            size_t run = block_length(top);
-            if (run < least_block) {
+            const std::vector<BlockItem> items = block_items(top);
+            if (items.size() < least_block) {
                 const NodeId child = top.children[top.next_child++];
                 if (order_.is_useful(child) && !enter(child, stack)) return false;
                 continue;
             }
-            const size_t block = emit_block(top, run);
-            for (; run > 0; --run) {
+            const size_t block = emit_block(top, items);
+            for (size_t left = items.size(); left > 0; --left) {
                 Frame& parent = stack.back();  // entering moves the frames
                 const NodeId item = parent.children[parent.next_child++];
                 if (!enter(item, stack)) return false;
@@ -155,32 +157,35 @@ private:
                step == code_of<TupleItem>;
     }
 
-    /// How many children from the next one on one block can speak for.
-    size_t block_length(const Frame& frame) const {
+    /// What one block can speak for: children from the next one on.
+    std::vector<BlockItem> block_items(const Frame& frame) const {
+        std::vector<BlockItem> items;
         const OpCode step = tree_.node(frame.children[frame.next_child]).step.code();
-        if (!has_blocks(step)) return 0;
-        size_t length = 0;
-        for (size_t i = frame.next_child; i < frame.children.size(); ++i, ++length) {
-            if (block_index(frame.children[i], step) < 0) break;
+        if (!has_blocks(step)) return items;
+        for (size_t i = frame.next_child; i < frame.children.size(); ++i) {
+            const NodeId child = frame.children[i];
+            const Py_ssize_t index = block_index(child, step);
+            if (index < 0) break;
+            const Op& kind = tree_.check_at(tree_.node(child).last_check).kind;
+            items.push_back({kind.as<TypeMatch>().expected, index});
         }
-        return length;
+        return items;
     }
 
     /// The block's op, whose skip is to be set.
-    size_t emit_block(const Frame& frame, size_t run) {
+    size_t emit_block(const Frame& frame, const std::vector<BlockItem>& items) {
         const OpCode step = tree_.node(frame.children[frame.next_child]).step.code();
+        std::vector<BlockItem>& all = program_.block_items_;
         ItemBlockOperands block;
         if (step == code_of<ListItem>) block.place = ItemBlockOperands::list;
         if (step == code_of<TupleItem>) block.place = ItemBlockOperands::tuple;
-        block.first = static_cast<uint32_t>(program_.block_items_.size());
-        block.count = static_cast<uint32_t>(run);
-        for (size_t i = frame.next_child; i < frame.next_child + run; ++i) {
-            const NodeId child = frame.children[i];
-            const Py_ssize_t index = block_index(child, step);
-            const Op& kind = tree_.check_at(tree_.node(child).last_check).kind;
-            program_.block_items_.push_back({kind.as<TypeMatch>().expected, index});
-            block.longest = std::max(block.longest, static_cast<uint32_t>(index + 1));
+        block.first = static_cast<uint32_t>(all.size());
+        block.count = static_cast<uint32_t>(items.size());
+        for (const BlockItem& item : items) {
+            block.longest =
+                std::max(block.longest, static_cast<uint32_t>(item.index + 1));
         }
+        all.insert(all.end(), items.begin(), items.end());
         Op op(block);
         if (frame.node != 0) read_from(frame.node, op);
         program_.ops_.push_back(op);
@@ -190,6 +195,10 @@ private:
     bool emit_relations() {
         for (CheckId id = 0; id < tree_.relations().size(); ++id) {
             const RelationCheck& relation = tree_.relations()[id];
+            if (relation.nodes.size() > most_values) {
+                refuse_size(relation.nodes.size());
+                return false;
+            }
             Op op = relation.relation;
             op.id = id;
             op.skip = static_cast<uint32_t>(program_.sources_.size());
@@ -208,10 +217,10 @@ private:
         return true;
     }
 
-    bool keep_notes() {
+    void keep_references() {
         const auto keep = [&](uint32_t id, uint32_t note, bool is_relation) {
             if (PyObject* text = tree_.note(note)) {
-                program_.notes_.push_back({id, is_relation, Owned<>::share(text)});
+                program_.notes_.push_back({id, is_relation, text});
             }
         };
         for (CheckId id = 0; id < tree_.check_count(); ++id) {
@@ -221,7 +230,6 @@ private:
             keep(id, tree_.relations()[id].note, true);
         }
         program_.references_ = tree_.references();
-        return true;
     }
 
     bool bind(Op& step) {
@@ -278,10 +286,7 @@ private:
         find_owned();
         const size_t values = give_places();
         if (values > most_values) {
-            problem_ = {PyExc_OverflowError,
-                        "the guards need " + std::to_string(values) +
-                            " values at once, more than " +
-                            std::to_string(most_values) + "; split the tree"};
+            refuse_size(values);
             return false;
         }
         for (const Reader& reader : readers_) {
@@ -301,6 +306,13 @@ private:
             return op.is_from_local() && op.is_kind() && op.info().is_leaf;
         });
         return true;
+    }
+
+    void refuse_size(size_t values) {
+        problem_ = {PyExc_OverflowError, "the guards need " + std::to_string(values) +
+                                             " values at once, more than " +
+                                             std::to_string(most_values) +
+                                             "; split the tree"};
     }
 
     void find_owned() {

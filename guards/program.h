@@ -91,7 +91,7 @@ private:
     struct Note {
         uint32_t id;  ///< Op::id
         bool is_relation;
-        Owned<> text;
+        PyObject* text;  ///< kept alive among the references
     };
 
     std::string local_name(uint16_t slot) const;

@@ -54,7 +54,7 @@ std::string Program::claim_text(size_t number) const {
 PyObject* Program::note_of(const Op& op) const noexcept {
     for (const Note& note : notes_) {
         if (note.id == op.id && note.is_relation == op.is_relation() && !op.is_step()) {
-            return note.text.get();
+            return note.text;
         }
     }
     return nullptr;

@@ -108,7 +108,8 @@ bool Tree::relate(const Op& relation, std::span<const NodeId> nodes,
 
 uint32_t Tree::keep_note(Owned<> note) {
     if (!note) return no_id;
-    notes_.push_back(std::move(note));
+    notes_.push_back(note.get());
+    references_.push_back(std::move(note));
     return static_cast<uint32_t>(notes_.size() - 1);
 }
 
@@ -125,11 +126,10 @@ void Tree::clear() {
     checks_.clear();
     relations_.clear();
     edges_.clear();
+    notes_.clear();
     // What goes may run user code, which may look at the tree.
     References references;
-    References notes;
     references.swap(references_);
-    notes.swap(notes_);
 }
 
 }  // namespace guardtree

@@ -74,15 +74,13 @@ public:
 
     /// What was said, or null.
     PyObject* note(uint32_t id) const noexcept {
-        return id == no_id ? nullptr : notes_[id].get();
+        return id == no_id ? nullptr : notes_[id];
     }
 
-    /// What operands refer to lives here; read_operands adds to it.
+    /// What operands and notes refer to lives here; read_operands adds to it.
     References& references() noexcept { return references_; }
 
     const References& references() const noexcept { return references_; }
-
-    const References& notes() const noexcept { return notes_; }
 
     const Node& node(NodeId id) const noexcept { return nodes_[id]; }
 
@@ -172,7 +170,7 @@ private:
     std::deque<Check> checks_;
     std::vector<RelationCheck> relations_;
     References references_;
-    References notes_;
+    std::vector<PyObject*> notes_;  ///< kept alive among the references
     tsl::robin_set<Slot, SlotHash, SlotEqual> edges_;
 };
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -91,3 +93,30 @@ def test_the_tree_prints_relations_as_python() -> None:
     guards = gt.GuardManager(step)
     guards.same_object(guards.local("x"), guards.local("y").item("k"))
     assert "  - same_object: x is y['k']\n" in str(guards)
+
+
+class Note:
+    """What may hold the guards that it is said of."""
+
+    guards: Any = None
+    made: Any = None
+
+
+def test_a_note_that_holds_its_guards_is_collected_with_them() -> None:
+    note = Note()
+    note.guards = gt.GuardManager(step)
+    note.guards.local("x").type_match(int).note(note)
+    assert note.guards.check({"x": 1})  # compiles: the program keeps the note too
+    note.made = gt.GuardedCode(step.__code__, note.guards)
+    alive = weakref.ref(note)
+    del note
+    gc.collect()
+    assert alive() is None
+
+
+def test_more_values_than_a_walk_has_room_for_are_refused() -> None:
+    guards = gt.GuardManager(step)
+    x, y = guards.local("x"), guards.local("y")
+    guards.distinct_objects(x, y, *[x] * 65_536)
+    with pytest.raises(OverflowError, match="65538 values"):
+        guards.check({"x": 1, "y": 2})
