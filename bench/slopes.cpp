@@ -66,53 +66,54 @@ std::shared_ptr<GuardedFunction> subject_of(const Shape& shape, int count,
 
 using Subjects = std::vector<std::shared_ptr<GuardedFunction>>;
 
+using Frames = std::vector<const _PyInterpreterFrame*>;
+
+/// Calls `use` inside of calls of all functions, with the frame of each.
+void in_frames_of(const Subjects& subjects,
+                  const std::function<void(const Frames&)>& use, Frames frames = {}) {
+    if (frames.size() == subjects.size()) return use(frames);
+    const GuardedFunction& next = *subjects[frames.size()];
+    in_frame_of(next.function.get(), next.arguments,
+                [&](const _PyInterpreterFrame* frame) {
+                    Frames longer = frames;
+                    longer.push_back(frame);
+                    in_frames_of(subjects, use, longer);
+                });
+}
+
 /// Evaluates all programs in turn, each on its own function's frame.
 void evaluate_in_turn(benchmark::State& state, const Shape& shape,
-                      const Subjects& subjects, size_t at,
-                      std::vector<const _PyInterpreterFrame*>& frames) {
-    if (at < subjects.size()) {
-        in_frame_of(subjects[at]->function.get(), subjects[at]->arguments,
-                    [&](const _PyInterpreterFrame* frame) {
-                        frames.push_back(frame);
-                        evaluate_in_turn(state, shape, subjects, at + 1, frames);
-                    });
-        return;
-    }
+                      const Subjects& subjects) {
     bool passed = true;
     PyObject* values[256];
     size_t turn = 0;
-    for ([[maybe_unused]] auto _ : state) {
-        const FrameView view(frames[turn]);
-        Owned<> error;
-        const Program& program = subjects[shape.one_program ? 0 : turn]->program;
-        passed &= evaluate(program, view, values, error) == Verdict::pass;
-        turn = (turn + 1) % subjects.size();
-    }
+    in_frames_of(subjects, [&](const Frames& frames) {
+        for ([[maybe_unused]] auto _ : state) {
+            const FrameView view(frames[turn]);
+            Owned<> error;
+            const Program& program = subjects[shape.one_program ? 0 : turn]->program;
+            passed &= evaluate(program, view, values, error) == Verdict::pass;
+            turn = (turn + 1) % subjects.size();
+        }
+    });
     demand_pass(state, passed);
 }
 
+/// The checks by hand, on the same frames in turn.
 void by_hand_in_turn(benchmark::State& state, const Shape& shape,
-                     const Subjects& subjects, const References& expected, size_t at,
-                     std::vector<const _PyInterpreterFrame*>& frames) {
-    if (at < subjects.size()) {
-        in_frame_of(subjects[at]->function.get(), subjects[at]->arguments,
-                    [&](const _PyInterpreterFrame* frame) {
-                        frames.push_back(frame);
-                        by_hand_in_turn(state, shape, subjects, expected, at + 1,
-                                        frames);
-                    });
-        return;
-    }
+                     const Subjects& subjects, const References& expected) {
     std::vector<PyObject*> objects;
     for (const Owned<>& each : expected) objects.push_back(each.get());
     bool passed = true;
     size_t turn = 0;
     const int count = static_cast<int>(subjects[0]->arguments.size());
-    for ([[maybe_unused]] auto _ : state) {
-        const FrameView view(frames[turn]);
-        passed &= shape.by_hand(view.slots(), count, objects.data());
-        turn = (turn + 1) % subjects.size();
-    }
+    in_frames_of(subjects, [&](const Frames& frames) {
+        for ([[maybe_unused]] auto _ : state) {
+            const FrameView view(frames[turn]);
+            passed &= shape.by_hand(view.slots(), count, objects.data());
+            turn = (turn + 1) % subjects.size();
+        }
+    });
     demand_pass(state, passed);
 }
 
@@ -124,8 +125,7 @@ void register_shape(const Register& add, const Shape& shape, const Owned<>& glob
         }
         const std::string name = "slope/" + shape.name + "/guards:" + number(count);
         add(name, [shape, subjects](benchmark::State& state) {
-            std::vector<const _PyInterpreterFrame*> frames;
-            evaluate_in_turn(state, shape, subjects, 0, frames);
+            evaluate_in_turn(state, shape, subjects);
         });
         if (!shape.by_hand) continue;
         auto expected = std::make_shared<References>();
@@ -134,8 +134,7 @@ void register_shape(const Register& add, const Shape& shape, const Owned<>& glob
         }
         add("by_hand/" + shape.name + "/guards:" + number(count),
             [shape, subjects, expected](benchmark::State& state) {
-                std::vector<const _PyInterpreterFrame*> frames;
-                by_hand_in_turn(state, shape, subjects, *expected, 0, frames);
+                by_hand_in_turn(state, shape, subjects, *expected);
             });
     }
 }

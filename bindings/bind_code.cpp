@@ -14,10 +14,6 @@ namespace {
 
 thread_local PyCodeObject* callback_code = nullptr;
 
-py::object borrowed(PyObject* object) {
-    return py::reinterpret_borrow<py::object>(object ? object : Py_None);
-}
-
 void require_fit(PyCodeObject* original, PyCodeObject* replacement) {
     const std::string problem = replacement_problem(original, replacement);
     if (problem.empty()) return;
@@ -169,13 +165,13 @@ void bind_code(py::module_& module) {
         .def_property_readonly(
             "code",
             [](const CacheEntryHandle& self) {
-                return borrowed(self.entry().payload.get());
+                return object_or_none(self.entry().payload.get());
             },
             "The replacement code.")
         .def_property_readonly(
             "check_fn",
             [](const CacheEntryHandle& self) {
-                return borrowed(self.entry().source.get());
+                return object_or_none(self.entry().source.get());
             },
             "The GuardManager or callable it was made with.")
         .def_property_readonly("next", &CacheEntryHandle::next,
@@ -188,7 +184,7 @@ void bind_code(py::module_& module) {
         .def_property_readonly(
             "last_error",
             [](const CacheEntryHandle& self) {
-                return borrowed(self.entry().last_error.get());
+                return object_or_none(self.entry().last_error.get());
             },
             "The last exception of a guard, without its traceback; None when none "
             "raised.");

@@ -33,10 +33,6 @@ py::object described(const char* type, const py::args& fields) {
     return py::module_::import("guardtree.descriptions").attr(type)(*fields);
 }
 
-py::object object_or_none(PyObject* object) {
-    return py::reinterpret_borrow<py::object>(object ? object : Py_None);
-}
-
 /// Operands by name, as the objects that they stand for.
 py::dict operands_of(const Op& op) {
     py::dict operands;

@@ -16,8 +16,7 @@ const char* verdict_name(const Explanation& explanation) {
 }
 
 py::object note_of(const Failure& failure) {
-    PyObject* note = failure.note ? failure.note.get() : Py_None;
-    return py::reinterpret_borrow<py::object>(note);
+    return object_or_none(failure.note.get());
 }
 
 py::dict failure_data(const Failure& failure) {

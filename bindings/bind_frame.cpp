@@ -10,19 +10,15 @@ namespace {
 
 PyTypeObject* frame_type = nullptr;
 
-py::object borrowed(PyObject* object) {
-    return py::reinterpret_borrow<py::object>(object ? object : Py_None);
-}
-
 py::object f_locals(const FrameHandle& frame) {
     PyObject* locals = frame.view().f_locals().get();
     if (!locals) throw py::error_already_set();
-    return borrowed(locals);
+    return object_or_none(locals);
 }
 
 py::object module_name(const FrameHandle& frame) {
     PyObject* globals = frame.view().globals().get();
-    return borrowed(PyDict_GetItemString(globals, "__name__"));
+    return object_or_none(PyDict_GetItemString(globals, "__name__"));
 }
 
 std::string representation(const FrameHandle& frame) {
@@ -60,7 +56,7 @@ void bind_frame(py::module_& module) {
         .def_property_readonly(
             "f_code",
             [](const FrameHandle& self) {
-                return borrowed(as_object(self.view().code().get()));
+                return object_or_none(as_object(self.view().code().get()));
             },
             "The code object that is about to run.")
         .def_property_readonly("f_locals", &f_locals,
@@ -71,11 +67,11 @@ void bind_frame(py::module_& module) {
                                "for class bodies and modules their namespace itself.")
         .def_property_readonly("f_globals",
                                [](const FrameHandle& self) {
-                                   return borrowed(self.view().globals().get());
+                                   return object_or_none(self.view().globals().get());
                                })
         .def_property_readonly("f_builtins",
                                [](const FrameHandle& self) {
-                                   return borrowed(self.view().builtins().get());
+                                   return object_or_none(self.view().builtins().get());
                                })
         .def_property_readonly("f_lasti",
                                [](const FrameHandle& self) {
@@ -89,13 +85,13 @@ void bind_frame(py::module_& module) {
         .def_property_readonly(
             "closure",
             [](const FrameHandle& self) {
-                return borrowed(self.view().closure().get());
+                return object_or_none(self.view().closure().get());
             },
             "The function's cells, or None.")
         .def_property_readonly(
             "function",
             [](const FrameHandle& self) {
-                return borrowed(self.view().function().get());
+                return object_or_none(self.view().function().get());
             },
             "The function that is called.")
         .def("__repr__", &representation);

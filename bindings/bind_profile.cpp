@@ -77,13 +77,11 @@ py::list rows(const GuardProfile& self) {
         const Op& op = program.ops()[i];
         if (op.code() == OpCode::ItemBlock) continue;
         const OpCount& count = self.profile().counts()[i];
-        PyObject* note = program.note_of(op);
         const std::string python = program.claim_text(i);
         list.append(row(op.is_relation() ? python : program.path_text(i),
                         std::string(op.info().name), python,
-                        py::reinterpret_borrow<py::object>(note ? note : Py_None),
-                        count.executed, count.failed, count.errors,
-                        self.profile().net_ns(i)));
+                        object_or_none(program.note_of(op)), count.executed,
+                        count.failed, count.errors, self.profile().net_ns(i)));
     }
     list.attr("sort")(py::arg("key") = py::cpp_function(
                           [](const py::object& each) { return each.attr("ns"); }),

@@ -48,6 +48,11 @@ std::string signature_documentation() {
 /// end of a thread through, which is an exception to the C++ run time.
 void translate_exception();
 
+/// A borrowed object for Python; None for null.
+inline py::object object_or_none(PyObject* object) {
+    return py::reinterpret_borrow<py::object>(object ? object : Py_None);
+}
+
 /// Makes `Type()` and `Type.__new__` raise TypeError: for what only guardtree makes.
 void forbid_making(py::handle type);
 

@@ -34,6 +34,9 @@ bool has_keys(PyObject* dict, PyObject* constants_frozenset) noexcept;
 /// `value` is a set or a frozenset (exactly) of exactly these constants.
 bool has_members(PyObject* value, PyObject* constants_frozenset) noexcept;
 
+/// The characters of a str; "?" for those that UTF-8 has not, and for null.
+std::string utf8(PyObject* text);
+
 /// A constant as Python text that evaluates to the same constant, in full. Needs the
 /// names `nan`, `inf` and, for a NaN of other bits than `nan`, `nan_of_bits`.
 std::string constant_text(PyObject* constant);

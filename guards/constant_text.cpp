@@ -10,14 +10,6 @@
 namespace guardtree {
 namespace {
 
-std::string utf8(PyObject* text) {
-    Py_ssize_t size = 0;
-    const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
-    if (data) return {data, static_cast<size_t>(size)};
-    PyErr_Clear();
-    return "?";
-}
-
 /// The repr; in hexadecimal for ints that are too long for a decimal one.
 std::string plain_text(PyObject* constant) {
     auto text = Owned<>::steal(PyObject_Repr(constant));
@@ -89,6 +81,14 @@ std::string set_text(PyObject* constant) {
 }
 
 }  // namespace
+
+std::string utf8(PyObject* text) {
+    Py_ssize_t size = 0;
+    const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
+    if (data) return {data, static_cast<size_t>(size)};
+    PyErr_Clear();
+    return "?";
+}
 
 std::string constant_text(PyObject* constant) {
     const ExceptionPause pause;

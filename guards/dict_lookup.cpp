@@ -137,8 +137,7 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
     const Py_ssize_t place = find_string(keys, key);
     if (place < 0) return nullptr;
     remembered.remember(static_cast<size_t>(place));
-    PyObject* const* values = split_values(dict);
-    return values ? values[place] : keys.entries<DictStringEntry>()[place].value;
+    return string_entry_value(dict, static_cast<size_t>(place));
 }
 
 DictEntry dict_entry_at(PyObject* dict, Py_ssize_t position) noexcept {

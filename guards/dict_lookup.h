@@ -29,8 +29,7 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
     if (keys->kind != KeyTable::general && place < keys->entry_count) [[likely]] {
         const DictStringEntry& entry = keys->entries<DictStringEntry>()[place];
         if (entry.key == key.value) [[likely]] {
-            PyObject* const* values = split_values(dict);
-            return values ? values[place] : entry.value;
+            return string_entry_value(dict, place);
         }
     }
     return find_in_dict_anew(dict, key, remembered);

@@ -8,19 +8,12 @@ namespace guardtree {
 namespace {
 
 bool read_integer(PyObject* value, int64_t& to) noexcept {
-    if (!PyLong_CheckExact(value)) return false;
-    if (read_compact_int(value, to)) [[likely]]
+    if (read_integer_at_hand(value, to)) [[likely]]
         return true;
+    if (!PyLong_CheckExact(value)) return false;
     int overflow = 0;
     to = PyLong_AsLongLongAndOverflow(value, &overflow);
     return !overflow;
-}
-
-/// The same without a call: false also where one would be needed.
-bool read_length_at_hand(PyObject* value, int64_t& to) noexcept {
-    if (!PyList_CheckExact(value) && !PyTuple_CheckExact(value)) return false;
-    to = Py_SIZE(value);
-    return true;
 }
 
 bool read_length(PyObject* value, int64_t& to) noexcept {
@@ -42,9 +35,7 @@ bool divide_floor(int64_t a, int64_t b, int64_t& quotient, int64_t& rest) noexce
 
 }  // namespace
 
-/// What `holds` works with; inlined into it whole. `at_hand`: without calls, so that
-/// nothing is to be saved around them; false then also means that they are needed.
-template <bool at_hand>
+/// What holds_by_steps works with; inlined into it whole.
 struct IntegerExpression::Machine {
     explicit Machine(PyObject* const* all) noexcept : values(all) {}
 
@@ -60,11 +51,9 @@ struct IntegerExpression::Machine {
         } else if constexpr (mode == Mode::stack) {
             to = stack[--depth];
         } else if constexpr (mode == Mode::value) {
-            return at_hand ? read_integer_at_hand(values[at.source], to)
-                           : read_integer(values[at.source], to);
+            return read_integer(values[at.source], to);
         } else {
-            return at_hand ? read_length_at_hand(values[at.source], to)
-                           : read_length(values[at.source], to);
+            return read_length(values[at.source], to);
         }
         return true;
     }
@@ -111,17 +100,15 @@ struct IntegerExpression::Machine {
     }
 };
 
-template <bool at_hand>
-IntegerExpression::Outcome IntegerExpression::evaluate(
-    PyObject* const* values) const noexcept {
-    Machine<at_hand> machine(values);
+bool IntegerExpression::holds_by_steps(PyObject* const* values) const noexcept {
+    Machine machine(values);
     const Instruction* const end = instructions_.data() + instructions_.size();
     for (const Instruction* at = instructions_.data(); at != end; ++at) {
         switch (at->operation) {
-#define GUARDTREE_MODE(code, mode)                                           \
-    case both(Code::code, Mode::mode):                                       \
-        if (!machine.template run<Code::code, Mode::mode>(*at)) [[unlikely]] \
-            return Outcome::undefined;                                       \
+#define GUARDTREE_MODE(code, mode)                                  \
+    case both(Code::code, Mode::mode):                              \
+        if (!machine.run<Code::code, Mode::mode>(*at)) [[unlikely]] \
+            return false;                                           \
         break;
 #define X(code)                    \
     GUARDTREE_MODE(code, stack)    \
@@ -140,7 +127,7 @@ IntegerExpression::Outcome IntegerExpression::evaluate(
         default: __builtin_unreachable();
         }
     }
-    return machine.accumulator != 0 ? Outcome::holds : Outcome::fails;
+    return machine.accumulator != 0;
 }
 
 void IntegerExpression::recognize_comparison() noexcept {
@@ -175,17 +162,6 @@ void IntegerExpression::recognize_comparison() noexcept {
     made.second = last.source;
     made.constant = last.constant;
     comparison_ = made;
-}
-
-bool IntegerExpression::holds_by_calls(PyObject* const* values) const noexcept {
-    return evaluate<false>(values) == Outcome::holds;
-}
-
-bool IntegerExpression::holds_by_steps(PyObject* const* values) const noexcept {
-    const Outcome outcome = evaluate<true>(values);
-    if (outcome == Outcome::undefined) [[unlikely]]
-        return holds_by_calls(values);
-    return outcome == Outcome::holds;
 }
 
 std::string IntegerExpression::text(std::span<const std::string> paths) const {

@@ -19,8 +19,10 @@
     X(subtract)                                                                     \
     X(subtract_from)                                                                \
     X(multiply)                                                                     \
-    X(divide) X(divide_into) X(modulo) X(modulo_into) X(equal) X(not_equal) X(less) \
-        X(less_equal) X(greater) X(greater_equal) X(negate) X(invert)
+    X(divide)                                                                       \
+    X(divide_into)                                                                  \
+    X(modulo) X(modulo_into) X(equal) X(not_equal) X(less) X(less_equal) X(greater) \
+        X(greater_equal) X(negate) X(invert)
 
 namespace guardtree {
 
@@ -135,13 +137,7 @@ private:
     /// Instruction by instruction.
     bool holds_by_steps(PyObject* const* values) const noexcept;
 
-    template <bool at_hand>
     struct Machine;
-
-    template <bool at_hand>
-    Outcome evaluate(PyObject* const* values) const noexcept;
-
-    [[gnu::noinline]] bool holds_by_calls(PyObject* const* values) const noexcept;
 
     Comparison comparison_;
     std::vector<Instruction> instructions_;

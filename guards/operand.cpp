@@ -17,16 +17,6 @@ size_t hash_pointer(const void* pointer) noexcept {
     return std::hash<const void*>{}(pointer);
 }
 
-std::string string_of(PyObject* text) {
-    Py_ssize_t size = 0;
-    const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
-    if (!data) {
-        PyErr_Clear();
-        return "?";
-    }
-    return {data, static_cast<size_t>(size)};
-}
-
 /// `module.Qualified.name`, without the module for builtins; empty when it has none.
 std::string qualified_name(PyObject* object) {
     auto name = attribute_of(object, "__qualname__");
@@ -36,9 +26,9 @@ std::string qualified_name(PyObject* object) {
     }
     auto module = attribute_of(object, "__module__");
     PyErr_Clear();
-    std::string text = string_of(name.get());
+    std::string text = utf8(name.get());
     if (!module || !PyUnicode_Check(module.get())) return text;
-    const std::string prefix = string_of(module.get());
+    const std::string prefix = utf8(module.get());
     return prefix == "builtins" ? text : prefix + "." + text;
 }
 
@@ -79,9 +69,9 @@ std::string short_repr(PyObject* object) {
         return "<" + std::string(Py_TYPE(object)->tp_name) +
                " object, its repr raises>";
     }
-    if (PyUnicode_GET_LENGTH(text.get()) <= longest_repr) return string_of(text.get());
+    if (PyUnicode_GET_LENGTH(text.get()) <= longest_repr) return utf8(text.get());
     auto head = Owned<>::steal(PyUnicode_Substring(text.get(), 0, longest_repr - 3));
-    return string_of(head.get()) + "...";
+    return utf8(head.get()) + "...";
 }
 
 std::string found_text(PyObject* object) {
@@ -357,7 +347,7 @@ std::string text_of(const Key& a) {
 }
 
 std::string text_of(Name a) {
-    return string_of(a.value);
+    return utf8(a.value);
 }
 
 std::string text_of(Callable a) {

@@ -72,6 +72,13 @@ inline PyObject* const* split_values(PyObject* dict) noexcept {
     return block ? values_in(block) : nullptr;
 }
 
+/// The value of an entry of a dict whose keys are all str.
+inline PyObject* string_entry_value(PyObject* dict, size_t place) noexcept {
+    PyObject* const* values = split_values(dict);
+    return values ? values[place]
+                  : dict_keys(dict)->entries<DictStringEntry>()[place].value;
+}
+
 /// The keys that the values of an instance without a dict of its own go by.
 inline const KeyTable* instance_keys(PyTypeObject* type) noexcept {
     return reinterpret_cast<const KeyTable*>(
