@@ -7,12 +7,11 @@
 #include <memory>
 
 #include "../framelocals/frame_view.h"
-#include "../guards/constant_compare.h"
-#include "../guards/dict_lookup.h"
 #include "../guards/evaluate.h"
 
 #include "guarded_function.h"
 #include "live_frame.h"
+#include "straight_line.h"
 #include "subjects.h"
 
 namespace guardtree::bench {
@@ -23,15 +22,12 @@ constexpr int programs_in_turn = 4;
 /// Adds guard number `i` of a shape to a tree.
 using AddGuard = std::function<void(Tree&, int i)>;
 
-/// The same check by hand, on the value of local `i` or of one container.
-using ByHand = bool (*)(const SlotWord* slots, int count, PyObject* const* expected);
-
 struct Shape {
     std::string name;
     std::string locals;  ///< Python expression of local number i, over `i` and `n`
     AddGuard add_guard;
-    ByHand by_hand = nullptr;
-    std::vector<std::string> expected = {};  ///< what by_hand compares with
+    HandShape by_hand = HandShape::none;
+    std::vector<std::string> expected = {};  ///< what by_hand compares with, in turn
     bool one_program = false;  ///< the first program, on the frames of all in turn
 };
 
@@ -99,18 +95,31 @@ void evaluate_in_turn(benchmark::State& state, const Shape& shape,
     demand_pass(state, passed);
 }
 
+/// What the checks by hand compare with, for `count` guards.
+HandConstants hand_constants(size_t count, const References& expected) {
+    HandConstants constants;
+    constants.places.resize(count);
+    constants.keys.resize(count);
+    for (size_t i = 0; i < constants.keys.size() && !expected.empty(); ++i) {
+        PyObject* value = expected[i % expected.size()].get();
+        constants.keys[i] = {value, PyObject_Hash(value)};
+    }
+    return constants;
+}
+
 /// The checks by hand, on the same frames in turn.
-void by_hand_in_turn(benchmark::State& state, const Shape& shape,
-                     const Subjects& subjects, const References& expected) {
-    std::vector<PyObject*> objects;
-    for (const Owned<>& each : expected) objects.push_back(each.get());
+void by_hand_in_turn(benchmark::State& state, ByHand by_hand, const Subjects& subjects,
+                     const References& expected) {
+    std::vector<HandConstants> constants;
+    for (const auto& subject : subjects) {
+        constants.push_back(hand_constants(subject->arguments.size(), expected));
+    }
     bool passed = true;
     size_t turn = 0;
-    const int count = static_cast<int>(subjects[0]->arguments.size());
     in_frames_of(subjects, [&](const Frames& frames) {
         for ([[maybe_unused]] auto _ : state) {
             const FrameView view(frames[turn]);
-            passed &= shape.by_hand(view.slots(), count, objects.data());
+            passed &= by_hand(view.slots(), constants[turn]);
             turn = (turn + 1) % subjects.size();
         }
     });
@@ -127,38 +136,21 @@ void register_shape(const Register& add, const Shape& shape, const Owned<>& glob
         add(name, [shape, subjects](benchmark::State& state) {
             evaluate_in_turn(state, shape, subjects);
         });
-        if (!shape.by_hand) continue;
+        const ByHand by_hand = straight_line(shape.by_hand, count);
+        if (!by_hand) continue;
         auto expected = std::make_shared<References>();
         for (const std::string& text : shape.expected) {
             expected->push_back(evaluated(text, globals.get()));
         }
         add("by_hand/" + shape.name + "/guards:" + number(count),
-            [shape, subjects, expected](benchmark::State& state) {
-                by_hand_in_turn(state, shape, subjects, *expected);
+            [by_hand, subjects, expected](benchmark::State& state) {
+                by_hand_in_turn(state, by_hand, subjects, *expected);
             });
     }
 }
 
 NodeId local(Tree& tree, int i) {
     return add_local(tree, local_name(i));
-}
-
-/// A type, an int, a str, and the type of a dict's item, again and again.
-bool mixed_by_hand(const SlotWord* slots, int count, PyObject* const* expected) {
-    static uint16_t place = 0;
-    const Key key{expected[2], PyObject_Hash(expected[2])};
-    for (int i = 0; i < count; i += 4) {
-        PyObject* typed = slot_object(slots[i]);
-        if (!typed || !PyLong_CheckExact(typed)) return false;
-        PyObject* number = slot_object(slots[i + 1]);
-        if (!number || !equals_constant(number, expected[0])) return false;
-        PyObject* text = slot_object(slots[i + 2]);
-        if (!text || !equals_constant(text, expected[1])) return false;
-        PyObject* dict = slot_object(slots[i + 3]);
-        PyObject* item = find_in_dict(dict, key, Remembered(place)).get();
-        if (!item || !PyLong_CheckExact(item)) return false;
-    }
-    return true;
 }
 
 std::vector<Shape> shapes(const Owned<>& globals) {
@@ -170,28 +162,13 @@ std::vector<Shape> shapes(const Owned<>& globals) {
     std::vector<Shape> all;
     all.push_back({"local_type", "10**6 + i",
                    [=](Tree& tree, int i) { type_int(tree, local(tree, i)); },
-                   [](const SlotWord* slots, int count, PyObject* const*) {
-                       for (int i = 0; i < count; ++i) {
-                           PyObject* value = slot_object(slots[i]);
-                           if (!value || !PyLong_CheckExact(value)) return false;
-                       }
-                       return true;
-                   }});
+                   HandShape::local_type});
     all.push_back({"list_item_type", "[10**6 + i]",
                    [=](Tree& tree, int i) {
                        const Op step = op<ListItem>(tree, globals, "0");
                        type_int(tree, add_step(tree, local(tree, i), step));
                    },
-                   [](const SlotWord* slots, int count, PyObject* const*) {
-                       for (int i = 0; i < count; ++i) {
-                           PyObject* list = slot_object(slots[i]);
-                           if (!list || !PyList_Check(list) || Py_SIZE(list) < 1 ||
-                               !PyLong_CheckExact(PyList_GET_ITEM(list, 0))) {
-                               return false;
-                           }
-                       }
-                       return true;
-                   }});
+                   HandShape::list_item_type});
     all.push_back({"tuple_item_type", "(10**6 + i,)", [=](Tree& tree, int i) {
                        const Op step = op<TupleItem>(tree, globals, "0");
                        type_int(tree, add_step(tree, local(tree, i), step));
@@ -201,17 +178,7 @@ std::vector<Shape> shapes(const Owned<>& globals) {
                        const Op step = op<ListItem>(tree, globals, number(i));
                        type_int(tree, add_step(tree, local(tree, 0), step));
                    },
-                   [](const SlotWord* slots, int count, PyObject* const*) {
-                       PyObject* list = slot_object(slots[0]);
-                       if (!list || !PyList_Check(list) || Py_SIZE(list) < count) {
-                           return false;
-                       }
-                       for (int i = 0; i < count; ++i) {
-                           if (!PyLong_CheckExact(PyList_GET_ITEM(list, i)))
-                               return false;
-                       }
-                       return true;
-                   }});
+                   HandShape::list_block});
     all.push_back({"dict_item_type", "{intern('k%d' % j): 10**6 + j for j in range(n)}",
                    [=](Tree& tree, int i) {
                        const Op step =
@@ -226,7 +193,7 @@ std::vector<Shape> shapes(const Owned<>& globals) {
                            op<DictItem>(tree, globals, "'k" + number(i) + "'");
                        type_int(tree, add_step(tree, local(tree, 0), step));
                    },
-                   nullptr,
+                   HandShape::none,
                    {},
                    true});
     all.push_back({"mixed",
@@ -243,8 +210,8 @@ std::vector<Shape> shapes(const Owned<>& globals) {
                            type_int(tree, node);
                        }
                    },
-                   mixed_by_hand,
-                   {"10**6", "'abcd'", "intern('k')"}});
+                   HandShape::mixed,
+                   {"0", "10**6", "'abcd'", "intern('k')"}});
     all.push_back({"instance_attr_type", "C(i)", [=](Tree& tree, int i) {
                        const Op step = op<InstanceAttr>(tree, globals, "'b'");
                        type_int(tree, add_step(tree, local(tree, i), step));

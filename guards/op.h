@@ -90,7 +90,7 @@ public:
 
     OpCode code() const noexcept { return static_cast<OpCode>(dispatch_code_ >> 1); }
 
-    /// What the evaluator switches on: the code, twice, for both addressing modes.
+    /// What the walk jumps by: the code, twice, for both addressing modes.
     unsigned dispatch_code() const noexcept { return dispatch_code_; }
 
     bool is_from_local() const noexcept { return dispatch_code_ & 1; }

@@ -59,7 +59,6 @@ namespace walk_detail {
 
 inline constexpr unsigned type_match_of_value =
     static_cast<unsigned>(OpCode::TypeMatch) * 2;
-inline constexpr unsigned type_match_of_local = type_match_of_value + 1;
 
 template <Walkable W, class T, bool from_local>
 constexpr bool may_occur = std::same_as<W, View> || (is_leaf_kind<T> && from_local);
@@ -211,71 +210,86 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
     const uint16_t emptied = Observer::goes_on ? program.value_count() : owned_count;
     for (uint16_t i = 0; i < emptied; ++i) values[i] = nullptr;
     Verdict outcome = Verdict::pass;
-    const Op* const end = ops.data() + ops.size();
-    for (const Op* op = ops.data(); op != end; ++op) {
-        if constexpr (Observer::hears_each) observer.runs(*op);
-        // The most frequent op: a compare costs less than the jump table.
-        if (op->dispatch_code() == type_match_of_local) {
-            PyObject* local = slot_object(slots[op->source]);
-            if (local && op->as<TypeMatch>().check(local)) [[likely]]
-                continue;
-        }
-        Verdict verdict = Verdict::fail;
-        switch (op->dispatch_code()) {
-#define GUARDTREE_CASE(type, from_local)                                               \
-    case static_cast<unsigned>(OpCode::type) * 2 + from_local:                         \
-        if constexpr (!may_occur<W, type, from_local>)                                 \
-            __builtin_unreachable();                                                   \
-        else if constexpr (type::info.calls_python)                                    \
-            verdict =                                                                  \
-                run_apart<type, from_local, W>(*op, view, slots, values, owned_count); \
-        else                                                                           \
-            verdict = run<type, from_local, W>(*op, view, slots, values, owned_count); \
-        if constexpr (GuardStep<type> && !Observer::hears_each) {                      \
-            if (verdict == Verdict::pass && passes_type(op, values)) {                 \
-                ++op;                                                                  \
-                continue;                                                              \
-            }                                                                          \
-        }                                                                              \
-        break;
-#define X(type, stem) GUARDTREE_CASE(type, false) GUARDTREE_CASE(type, true)
-            GUARDTREE_KINDS(X)
-            GUARDTREE_STEPS(X)
+    Verdict verdict = Verdict::fail;
+    const Op* op = ops.data();
+    const Op* const end = op + ops.size();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"  // addresses of labels
+    // clang-format off: labels in macros
+    // Each op that passed jumps to the next one by itself, so that each jump is
+    // predicted by itself (bench `slope`: 0.3 ns per op less than one jump for all).
+    static const void* const labels[] = {
+#define X(type, stem) &&from_value_##type, &&from_local_##type,
+        GUARDTREE_OPS(X)
 #undef X
-#undef GUARDTREE_CASE
-#define X(type, stem)                                                  \
-    case static_cast<unsigned>(OpCode::type) * 2:                      \
-        if constexpr (std::same_as<W, LeafSlots>)                      \
-            __builtin_unreachable();                                   \
-        else                                                           \
-            verdict = run_relation<type>(program, *op, slots, values); \
-        break;
-            GUARDTREE_RELATIONS(X)
+            && item_block,
+        &&item_block};
+#define GUARDTREE_NEXT                                      \
+    if (op == end) goto done;                               \
+    if constexpr (Observer::hears_each) observer.runs(*op); \
+    goto* labels[op->dispatch_code()]
+    GUARDTREE_NEXT;
+
+#define GUARDTREE_RUN(type, from_local)                                            \
+    if constexpr (!may_occur<W, type, from_local>)                                 \
+        __builtin_unreachable();                                                   \
+    else if constexpr (type::info.calls_python)                                    \
+        verdict =                                                                  \
+            run_apart<type, from_local, W>(*op, view, slots, values, owned_count); \
+    else                                                                           \
+        verdict = run<type, from_local, W>(*op, view, slots, values, owned_count); \
+    if (verdict != Verdict::pass) goto not_passed;                                 \
+    if constexpr (GuardStep<type> && !Observer::hears_each) {                      \
+        if (passes_type(op, values)) ++op;                                         \
+    }                                                                              \
+    ++op;                                                                          \
+    GUARDTREE_NEXT;
+#define X(type, stem)                                                \
+    from_value_##type : GUARDTREE_RUN(type, false) from_local_##type \
+        : GUARDTREE_RUN(type, true)
+    GUARDTREE_KINDS(X)
+    GUARDTREE_STEPS(X)
 #undef X
-        case static_cast<unsigned>(OpCode::ItemBlock) * 2:
-        case static_cast<unsigned>(OpCode::ItemBlock) * 2 + 1:
-            if constexpr (Observer::hears_each) {
-                continue;
-            } else if (run_block<W>(program, *op, slots, values)) {
-                op += op->skip;
-                continue;
-            }
-            break;
-        default: __builtin_unreachable();
-        }
-        if (verdict == Verdict::pass) [[likely]]
-            continue;
-        if (outcome == Verdict::pass) outcome = verdict;
-        if (verdict == Verdict::error) {
-            if (must_propagate()) break;
-            error = take_exception();
-        }
-        if constexpr (Observer::hears_each) {
-            report(program, *op, slots, values, verdict, error, observer);
-        }
-        if constexpr (!Observer::goes_on) break;
-        if (op->is_step()) op += op->skip;
+#undef GUARDTREE_RUN
+
+#define X(type, stem)                                                                 \
+    from_value_##type : from_local_##type : if constexpr (std::same_as<W, LeafSlots>) \
+                                                __builtin_unreachable();              \
+    else verdict = run_relation<type>(program, *op, slots, values);                   \
+    if (verdict != Verdict::pass) goto not_passed;                                    \
+    ++op;                                                                             \
+    GUARDTREE_NEXT;
+    GUARDTREE_RELATIONS(X)
+#undef X
+    // clang-format on
+
+item_block:
+    if constexpr (!Observer::hears_each) {
+        verdict =
+            run_block<W>(program, *op, slots, values) ? Verdict::pass : Verdict::fail;
+        if (verdict != Verdict::pass) goto not_passed;
+        op += op->skip;
     }
+    ++op;
+    GUARDTREE_NEXT;
+
+not_passed:
+    if (outcome == Verdict::pass) outcome = verdict;
+    if (verdict == Verdict::error) {
+        if (must_propagate()) goto done;
+        error = take_exception();
+    }
+    if constexpr (Observer::hears_each) {
+        report(program, *op, slots, values, verdict, error, observer);
+    }
+    if constexpr (Observer::goes_on) {
+        op += op->is_step() ? op->skip + 1 : 1;
+        GUARDTREE_NEXT;
+    }
+#undef GUARDTREE_NEXT
+#pragma GCC diagnostic pop
+
+done:
     if (owned_count) {
         if (outcome != Verdict::pass) {  // an exception may be on its way out
             const ExceptionPause pause;
