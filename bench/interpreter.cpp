@@ -14,7 +14,6 @@ void start_interpreter() {
     PyConfig_InitPythonConfig(&config);
     config.use_hash_seed = 1;
     config.hash_seed = 0;
-    config.site_import = 0;
     config.parse_argv = 0;
     config.install_signal_handlers = 0;
     PyStatus status = PyConfig_SetBytesString(&config, &config.program_name,

@@ -102,5 +102,7 @@ void bind_frame_module_name(py::module_& module);
 void bind_hook(py::module_& module);
 void bind_code(py::module_& module);
 void bind_introspection(py::module_& module);
+void bind_tensors(py::module_& module);
+void bind_bench(py::module_& module);
 
 }  // namespace guardtree

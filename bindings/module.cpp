@@ -25,5 +25,7 @@ PYBIND11_MODULE(_guardtree, module) {
     guardtree::bind_code(module);
     guardtree::bind_hook(module);
     guardtree::bind_introspection(module);
+    guardtree::bind_tensors(module);
+    guardtree::bind_bench(module);
     guardtree::bind_frame_module_name(module);
 }

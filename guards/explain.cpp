@@ -61,12 +61,27 @@ std::string error_text(PyObject* exception) {
     return result;
 }
 
+/// A kind that has more to say of a value than its repr.
+template <class T>
+concept TellsWhatItFound = requires(const T& kind, PyObject* value) {
+    { kind.found(value) } -> std::same_as<std::string>;
+};
+
+std::string found_by(const Op& op, PyObject* value) {
+    return dispatch(op, [&]<class T>(const T& concrete) {
+        if constexpr (TellsWhatItFound<T>)
+            return concrete.found(value);
+        else
+            return found_text(value);
+    });
+}
+
 std::string found_in(const Collector::Record& record) {
     if (record.found.empty()) return "nothing";
     std::string text;
     for (const Owned<>& each : record.found) {
         if (!each) return record.op->is_relation() ? "a value missing" : "unbound";
-        text += (text.empty() ? "" : ", ") + found_text(each.get());
+        text += (text.empty() ? "" : ", ") + found_by(*record.op, each.get());
     }
     return text;
 }

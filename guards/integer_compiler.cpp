@@ -23,13 +23,14 @@ void IntegerCompiler::emit(Code code, Mode mode, uint16_t source, int64_t consta
 }
 
 void IntegerCompiler::emit_with_leaf(Code code, const IntegerSyntax& leaf) {
-    if (leaf.kind == IntegerSyntax::Kind::constant) {
-        emit(code, Mode::constant, 0, leaf.constant);
-    } else {
-        const bool is_length = leaf.kind == IntegerSyntax::Kind::length;
-        emit(code, is_length ? Mode::length : Mode::value,
-             static_cast<uint16_t>(leaf.name), 0);
-    }
+    using Kind = IntegerSyntax::Kind;
+    Mode mode = Mode::constant;
+    if (leaf.kind == Kind::name) mode = Mode::value;
+    if (leaf.kind == Kind::length) mode = Mode::length;
+    if (leaf.kind == Kind::size) mode = Mode::size;
+    if (leaf.kind == Kind::rank) mode = Mode::rank;
+    const int source = mode == Mode::constant ? 0 : leaf.name;
+    emit(code, mode, static_cast<uint16_t>(source), leaf.constant);
 }
 
 void IntegerCompiler::number(int index, bool keeps_accumulator) {

@@ -10,16 +10,26 @@ namespace guardtree {
 
 /// A node of the syntax tree; `left` and `right` are indices, -1 for none.
 struct IntegerSyntax {
-    enum class Kind : uint8_t { constant, name, length, binary, compare, unary, logic };
+    enum class Kind : uint8_t {
+        constant,
+        name,
+        length,
+        size,
+        rank,
+        binary,
+        compare,
+        unary,
+        logic
+    };
 
     Kind kind = Kind::constant;
     std::string word = {};  ///< the operator, as in Python
-    int64_t constant = 0;
+    int64_t constant = 0;   ///< of size: the dimension
     int name = -1;
     int left = -1;
     int right = -1;
 
-    bool is_leaf() const noexcept { return kind <= Kind::length; }
+    bool is_leaf() const noexcept { return kind <= Kind::rank; }
 
     bool is_claim() const noexcept {
         return kind == Kind::compare || kind == Kind::logic;

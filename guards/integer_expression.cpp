@@ -3,6 +3,7 @@
 #include "integer_expression.h"
 
 #include "builtin_length.h"
+#include "tensors/readers.h"
 
 namespace guardtree {
 namespace {
@@ -52,8 +53,12 @@ struct IntegerExpression::Machine {
             to = stack[--depth];
         } else if constexpr (mode == Mode::value) {
             return read_integer(values[at.source], to);
-        } else {
+        } else if constexpr (mode == Mode::length) {
             return read_length(values[at.source], to);
+        } else if constexpr (mode == Mode::size) {
+            return read_tensor_size(values[at.source], at.constant, to);
+        } else {
+            return read_tensor_rank(values[at.source], to);
         }
         return true;
     }
@@ -114,7 +119,9 @@ bool IntegerExpression::holds_by_steps(PyObject* const* values) const noexcept {
     GUARDTREE_MODE(code, stack)    \
     GUARDTREE_MODE(code, constant) \
     GUARDTREE_MODE(code, value)    \
-    GUARDTREE_MODE(code, length)
+    GUARDTREE_MODE(code, length)   \
+    GUARDTREE_MODE(code, size)     \
+    GUARDTREE_MODE(code, rank)
             GUARDTREE_INTEGER_OPERATIONS(X)
 #undef X
 #undef GUARDTREE_MODE
@@ -171,8 +178,12 @@ std::string IntegerExpression::text(std::span<const std::string> paths) const {
             text += piece.text;
         } else {
             const std::string& path = paths[static_cast<size_t>(piece.name)];
-            text += piece.is_length ? "int64(builtin_len(" + path + "))"
-                                    : "int64(" + path + ")";
+            if (piece.after.empty())
+                text += "int64(" + path + ")";
+            else if (piece.text.empty())
+                text += "int64(tensor(" + path + ")" + piece.after + ")";
+            else
+                text += "int64(builtin_len(" + path + "))";
         }
     }
     return text;

@@ -12,17 +12,28 @@
 #include "../framelocals/cpython/compact_int.h"
 
 /// What an instruction does with the accumulator and its operand.
-#define GUARDTREE_INTEGER_OPERATIONS(X)                                             \
-    X(set)                                                                          \
-    X(push)                                                                         \
-    X(add)                                                                          \
-    X(subtract)                                                                     \
-    X(subtract_from)                                                                \
-    X(multiply)                                                                     \
-    X(divide)                                                                       \
-    X(divide_into)                                                                  \
-    X(modulo) X(modulo_into) X(equal) X(not_equal) X(less) X(less_equal) X(greater) \
-        X(greater_equal) X(negate) X(invert)
+// clang-format off: one to a line
+#define GUARDTREE_INTEGER_OPERATIONS(X) \
+    X(set)                              \
+    X(push)                             \
+    X(add)                              \
+    X(subtract)                         \
+    X(subtract_from)                    \
+    X(multiply)                         \
+    X(divide)                           \
+    X(divide_into)                      \
+    X(modulo)                           \
+    X(modulo_into)                      \
+    X(equal)                            \
+    X(not_equal)                        \
+    X(less)                             \
+    X(less_equal)                       \
+    X(greater)                          \
+    X(greater_equal)                    \
+    X(negate)                           \
+    X(invert)
+
+// clang-format on
 
 namespace guardtree {
 
@@ -32,17 +43,19 @@ inline bool read_integer_at_hand(PyObject* value, int64_t& to) noexcept {
 }
 
 /// A claim about integers: "0 < x <= 64", "a == b * 2", "len(xs) % 8 == 0 or n == 1".
-/// Numbers, names, `len(name)`, + - * // % with Python's meaning, comparisons and
-/// chains of them, and, or, not, parentheses. Immutable once parsed.
+/// Numbers, names, `len(name)`, `name.shape[0]`, `name.ndim`, + - * // % with Python's
+/// meaning, comparisons and chains of them, and, or, not, parentheses. Immutable once
+/// parsed.
 class IntegerExpression {
 public:
     /// Names in the order in which they first appear: the order of the values.
     const std::vector<std::string>& names() const noexcept { return names_; }
 
     /// Whether it is true of `values` (one for each name, none null). A value is an
-    /// exact int, not a bool; under len() a builtin container. False too where a value
-    /// is something else, where a number does not fit in 64 bits, and on division by
-    /// zero. No user code, no allocation; about 1 ns for each operation.
+    /// exact int, not a bool; under len() a builtin container; of a shape a tensor.
+    /// False too where a value is something else, where a number does not fit in 64
+    /// bits, and on division by zero. No user code, no allocation; about 1 ns for each
+    /// operation.
     bool holds(std::span<PyObject* const> values) const noexcept {
         const Outcome outcome =
             comparison_.is_it ? compare(values.data()) : Outcome::undefined;
@@ -73,11 +86,11 @@ private:
     };
 
     /// Where an instruction's right operand comes from.
-    enum class Mode : uint8_t { stack, constant, value, length };
+    enum class Mode : uint8_t { stack, constant, value, length, size, rank };
 
     /// What is switched on: one case for each pair.
     static constexpr unsigned both(Code code, Mode mode) noexcept {
-        return static_cast<unsigned>(code) * 4 + static_cast<unsigned>(mode);
+        return static_cast<unsigned>(code) * 8 + static_cast<unsigned>(mode);
     }
 
     /// The accumulator, an operation, an operand.
@@ -89,14 +102,14 @@ private:
 
         uint16_t operation;  ///< both(code, mode)
         uint16_t source;     ///< number of a name
-        int64_t constant;    ///< or how many instructions are skipped
+        int64_t constant;    ///< or a dimension, or how many instructions are skipped
     };
 
-    /// A part of the text: as it is, or a name.
+    /// A part of the text: as it is, or a name with what is around it: "len(" and ")".
     struct Piece {
         std::string text;
         int name = -1;
-        bool is_length = false;
+        std::string after = {};
     };
 
     static constexpr size_t most_depth = 16;  ///< of the stack under the accumulator

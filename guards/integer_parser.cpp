@@ -45,7 +45,7 @@ private:
     std::string source_of(const IntegerExpression::Piece& piece) const {
         if (piece.name < 0) return piece.text;
         const std::string& name = to_.names_[static_cast<size_t>(piece.name)];
-        return piece.is_length ? "len(" + name + ")" : name;
+        return piece.text + name + piece.after;
     }
 
     /// The next token into token_; empty at the end.
@@ -219,7 +219,8 @@ private:
         constexpr std::array<std::string_view, 3> reserved = {"and", "or", "not"};
         if (token_.empty() || !is_word(token_[0]) ||
             std::ranges::find(reserved, token_) != reserved.end()) {
-            return refuse("a number, a name, len(name) or '('");
+            return refuse(
+                "a number, a name, len(name), name.shape[0], name.ndim or '('");
         }
         if (std::isdigit(static_cast<unsigned char>(token_[0]))) return literal();
         const bool is_length = token_ == "len" && rest_.starts_with("(");
@@ -229,13 +230,45 @@ private:
             if (token_.empty() || !is_word(token_[0])) return refuse("a name");
         }
         const int name = name_number(token_);
-        to_.pieces_.push_back({.text = {}, .name = name, .is_length = is_length});
         next();
         if (is_length) {
             if (token_ != ")") return refuse("')'");
             next();
+            to_.pieces_.push_back({.text = "len(", .name = name, .after = ")"});
+            return add({.kind = Kind::length, .name = name});
         }
-        return add({.kind = is_length ? Kind::length : Kind::name, .name = name});
+        if (token_ == ".") return tensor_part(name);
+        to_.pieces_.push_back({.text = {}, .name = name});
+        return add({.kind = Kind::name, .name = name});
+    }
+
+    /// `.ndim` or `.shape[<int>]` after a name.
+    int tensor_part(int name) {
+        next();
+        if (token_ == "ndim") {
+            next();
+            to_.pieces_.push_back({.text = {}, .name = name, .after = ".ndim"});
+            return add({.kind = Kind::rank, .name = name});
+        }
+        if (token_ != "shape") return refuse("shape[...] or ndim");
+        next();
+        if (token_ != "[") return refuse("'['");
+        next();
+        const bool is_negative = token_ == "-";
+        if (is_negative) next();
+        int64_t index = 0;
+        const char* end = token_.data() + token_.size();
+        const auto [stop, error] = std::from_chars(token_.data(), end, index);
+        if (token_.empty() || error != std::errc() || stop != end)
+            return refuse("a dimension, as a number");
+        if (is_negative) index = -index;
+        next();
+        if (token_ != "]") return refuse("']'");
+        next();
+        to_.pieces_.push_back({.text = {},
+                               .name = name,
+                               .after = ".shape[" + std::to_string(index) + "]"});
+        return add({.kind = Kind::size, .constant = index, .name = name});
     }
 
     int literal() {

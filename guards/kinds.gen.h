@@ -37,6 +37,7 @@
 #include "kinds/set_equals.h"
 #include "kinds/set_lacks.h"
 #include "kinds/str_prefix.h"
+#include "kinds/tensor_match.h"
 #include "kinds/tuple_iterator_length.h"
 #include "kinds/type_match.h"
 #include "kinds/type_version.h"
@@ -80,6 +81,7 @@
     X(SetEquals, set_equals) \
     X(SetLacks, set_lacks) \
     X(StrPrefix, str_prefix) \
+    X(TensorMatch, tensor_match) \
     X(TupleIteratorLength, tuple_iterator_length) \
     X(TypeMatch, type_match) \
     X(TypeVersion, type_version) \
@@ -87,5 +89,5 @@
     X(WeakrefAlive, weakref_alive)
 
 namespace guardtree {
-using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, LacksAttr, LacksStaticAttr, Length, MappingKeys, Native, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
+using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, LacksAttr, LacksStaticAttr, Length, MappingKeys, Native, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
 }

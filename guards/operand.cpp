@@ -241,7 +241,7 @@ bool Index::read(PyObject* from, Index& to, References&, Diagnostic& problem) {
     return read_size(from, to.value, expects, problem);
 }
 
-bool Size::read(PyObject* from, Size& to, References&, Diagnostic& problem) {
+bool Count::read(PyObject* from, Count& to, References&, Diagnostic& problem) {
     if (!read_size(from, to.value, expects, problem)) return false;
     if (to.value >= 0) return true;
     problem = {PyExc_ValueError,
@@ -293,7 +293,7 @@ size_t hash_of(Index a) noexcept {
     return static_cast<size_t>(a.value);
 }
 
-size_t hash_of(Size a) noexcept {
+size_t hash_of(Count a) noexcept {
     return static_cast<size_t>(a.value);
 }
 
@@ -378,7 +378,7 @@ std::string text_of(Index a) {
     return std::to_string(a.value);
 }
 
-std::string text_of(Size a) {
+std::string text_of(Count a) {
     return std::to_string(a.value);
 }
 
@@ -394,7 +394,7 @@ Owned<> object_of(Index a) noexcept {
     return Owned<>::steal(PyLong_FromSsize_t(a.value));
 }
 
-Owned<> object_of(Size a) noexcept {
+Owned<> object_of(Count a) noexcept {
     return Owned<>::steal(PyLong_FromSsize_t(a.value));
 }
 

@@ -176,12 +176,12 @@ struct Index {
 };
 
 /// A number of elements.
-struct Size {
+struct Count {
     Py_ssize_t value = 0;
 
     static constexpr const char* annotation = "int";  // in stubs
     static constexpr const char* expects = "an int >= 0";
-    static bool read(PyObject* from, Size& to, References& keep, Diagnostic& problem);
+    static bool read(PyObject* from, Count& to, References& keep, Diagnostic& problem);
 };
 
 /// Operands as equal text and equal meaning: what makes two ops the same op.
@@ -201,7 +201,7 @@ inline bool same(Index a, Index b) noexcept {
     return a.value == b.value;
 }
 
-inline bool same(Size a, Size b) noexcept {
+inline bool same(Count a, Count b) noexcept {
     return a.value == b.value;
 }
 
@@ -227,7 +227,7 @@ size_t hash_of(const Key& a) noexcept;
 size_t hash_of(Name a) noexcept;
 size_t hash_of(Callable a) noexcept;
 size_t hash_of(Index a) noexcept;
-size_t hash_of(Size a) noexcept;
+size_t hash_of(Count a) noexcept;
 
 size_t hash_of(Held a) noexcept;
 size_t hash_of(Text a) noexcept;
@@ -244,7 +244,7 @@ std::string text_of(const Key& a);
 std::string text_of(Name a);
 std::string text_of(Callable a);
 std::string text_of(Index a);
-std::string text_of(Size a);
+std::string text_of(Count a);
 std::string text_of(Held a);
 std::string text_of(Text a);
 std::string text_of(Constants a);
@@ -288,7 +288,7 @@ inline Owned<> object_of(ConstantSet a) noexcept {
 
 Owned<> object_of(Int a) noexcept;
 Owned<> object_of(Index a) noexcept;
-Owned<> object_of(Size a) noexcept;
+Owned<> object_of(Count a) noexcept;
 
 /// The name that an object is reached by, module included; its repr when it has none.
 std::string reference_text(PyObject* object);

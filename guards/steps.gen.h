@@ -32,7 +32,10 @@
 #include "steps/native_get.h"
 #include "steps/referent.h"
 #include "steps/set_item.h"
+#include "steps/size.h"
 #include "steps/slot.h"
+#include "steps/storage_offset.h"
+#include "steps/stride.h"
 #include "steps/tuple_item.h"
 #include "steps/tuple_iterator_item.h"
 #include "steps/type.h"
@@ -70,12 +73,15 @@
     X(NativeGet, native_get) \
     X(Referent, referent) \
     X(SetItem, set_item) \
+    X(Size, size) \
     X(Slot, slot) \
+    X(StorageOffset, storage_offset) \
+    X(Stride, stride) \
     X(TupleItem, tuple_item) \
     X(TupleIteratorItem, tuple_iterator_item) \
     X(Type, type) \
     X(TypeDict, type_dict)
 
 namespace guardtree {
-using AllSteps = TypeList<Attr, Builtin, Call, Closure, ClosureCell, Code, Compute, ContextVar, Defaults, DequeItem, DictItem, DictKey, DictValue, FLocals, FunctionGlobals, GenericAttr, Global, InstanceAttr, Item, Kwdefaults, ListItem, Local, MethodFunction, MethodSelf, Module, ModuleAttr, Mro, NativeGet, Referent, SetItem, Slot, TupleItem, TupleIteratorItem, Type, TypeDict>;
+using AllSteps = TypeList<Attr, Builtin, Call, Closure, ClosureCell, Code, Compute, ContextVar, Defaults, DequeItem, DictItem, DictKey, DictValue, FLocals, FunctionGlobals, GenericAttr, Global, InstanceAttr, Item, Kwdefaults, ListItem, Local, MethodFunction, MethodSelf, Module, ModuleAttr, Mro, NativeGet, Referent, SetItem, Size, Slot, StorageOffset, Stride, TupleItem, TupleIteratorItem, Type, TypeDict>;
 }

@@ -26,7 +26,7 @@ struct Length {
         {"1", "type('L', (list,), {})([1])",
          "type('L', (list,), {'__len__': lambda self: 1})()"}};
 
-    Size expected;
+    Count expected;
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &Length::expected)};

@@ -17,7 +17,7 @@ struct TupleIteratorLength {
                                            {"0", "iter(())", "()"},
                                            {"1", "iter((None,))", "iter([1])"}};
 
-    Size expected;
+    Count expected;
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &TupleIteratorLength::expected)};

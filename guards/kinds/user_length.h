@@ -20,7 +20,7 @@ struct UserLength {
         {"0", "{}.keys()", "int"},
         {"2", "memoryview(b'ab')", "memoryview(b'')"}};
 
-    Size expected;
+    Count expected;
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &UserLength::expected)};

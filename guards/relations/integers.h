@@ -10,10 +10,10 @@ struct Integers {
     static constexpr Info info{
         .name = "integers",
         .summary =
-            "An expression over exact ints and lengths of builtin containers is "
-            "true, computed in 64 bits: + - * // %, comparisons, and, or, not, "
-            "len(name). A value of another type, an overflow and a division by zero "
-            "fail it.",
+            "An expression over exact ints, lengths of builtin containers and shapes "
+            "of tensors is true, computed in 64 bits: + - * // %, comparisons, and, "
+            "or, not, len(name), name.shape[0], name.ndim. A value of another type, an "
+            "overflow and a division by zero fail it.",
         .python = "int64(a) == int64(b) * 2",
     };
     static constexpr RelationExample examples[] = {
@@ -24,6 +24,10 @@ struct Integers {
         {"'a + 1 > a'", "(2**62,)", "(2**63 - 1,)"},
         {"'a == 1'", "(1,)", "(True,)"},
         {"'x == 0 or 10 // x == 5'", "(0,)", "(3,)"},
+        {"'a.shape[1] == b.shape[0] and a.ndim == 2'",
+         "(numpy.zeros((2, 3)), numpy.zeros(3))",
+         "(numpy.zeros((2, 3)), numpy.zeros(2))"},
+        {"'x.shape[-1] % 8 == 0'", "(numpy.zeros((3, 16)),)", "([8],)"},
         {"'(a + b) * (c - d) == -a'", "(-1, 2, 3, 2)", "(1.0, 2, 3, 2)"}};
 
     IntegerText expression;

@@ -17,7 +17,7 @@ struct TupleIteratorItem {
     static constexpr StepExample examples[] = {{"0", "iter((7, 8))", "7", "iter(())"},
                                                {"1", "iter((7, 8))", "8", "(7, 8)"}};
 
-    Size index;
+    Count index;
 
     static constexpr auto operands() {
         return std::tuple{operand("index", &TupleIteratorItem::index)};

@@ -82,7 +82,8 @@ TEST_F(IntegerExpressionTest, names_come_in_the_order_of_their_appearance) {
 
 TEST_F(IntegerExpressionTest, says_where_a_text_is_wrong) {
     EXPECT_EQ(refusal("a +"),
-              "column 4: expected a number, a name, len(name) or '(', found the end");
+              "column 4: expected a number, a name, len(name), name.shape[0], "
+              "name.ndim or '(', found the end");
     EXPECT_EQ(refusal("a == b c"),
               "column 8: expected an operator or the end, found 'c'");
     EXPECT_EQ(refusal("(a == b"), "column 8: expected ')', found the end");

@@ -67,8 +67,8 @@ TEST_F(OperandTest, an_index_is_an_int_that_fits_a_word_and_no_bool) {
 }
 
 TEST_F(OperandTest, a_size_is_not_negative) {
-    EXPECT_EQ(refusal<Size>("-1"), "ValueError: expected an int >= 0, found -1");
-    EXPECT_EQ(read<Size>("0").value, 0);
+    EXPECT_EQ(refusal<Count>("-1"), "ValueError: expected an int >= 0, found -1");
+    EXPECT_EQ(read<Count>("0").value, 0);
 }
 
 TEST_F(OperandTest, a_callable_can_be_called) {

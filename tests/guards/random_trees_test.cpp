@@ -104,6 +104,7 @@ private:
         static const std::vector<std::string> relations = {
             "same_object()",          "distinct_objects()",
             "integers('a < b + 2')",  "integers('a * 3 - b == a // 2 or len(b) > a')",
+            "overlapping_memory(())", "integers('a.shape[0] <= b.ndim + 1')",
             "integers('0 <= a < b')", "integers('len(a) == len(b) or not a % b < 1')"};
         const NodeId nodes[] = {any_node(), any_node()};
         Diagnostic problem;

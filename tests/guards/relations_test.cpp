@@ -38,6 +38,8 @@ protected:
     void SetUp() override {
         names.run_file("oracle.py");
         names.run_file("oracle_relations.py");
+        names.run_file("oracle_tensors.py");
+        names.run("globals().update(NAMESPACE)");
     }
 
     /// The relation over the items of a tuple in local x.
@@ -51,6 +53,7 @@ protected:
 TEST_F(Relations, answer_their_examples_as_documented_and_as_the_oracle) {
     for (const Case& each : cases_of(AllRelations{})) {
         SCOPED_TRACE(each.call + " over " + each.values);
+        if (!can_run(each.values)) continue;
         const Owned<> values = names.eval(each.values);
         Guards guards(names);
         std::vector<NodeId> nodes;

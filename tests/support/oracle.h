@@ -27,7 +27,7 @@ inline std::vector<std::string> pool<Index>() {
 }
 
 template <>
-inline std::vector<std::string> pool<Size>() {
+inline std::vector<std::string> pool<Count>() {
     return {"0", "1", "2"};
 }
 
@@ -142,6 +142,23 @@ inline std::vector<std::string> pool<VersionedType>() {
     return {"int", "Named", "type", "NoneType"};
 }
 
+template <>
+inline std::vector<std::string> pool<TensorOperand>() {
+    if (!can_run("numpy")) return {"TensorSpec(ndim=2)"};
+    return {"TensorSpec(ndim=2)",
+            "TensorSpec(dtype='float32', shape=(2, None))",
+            "TensorSpec(dtype='int64', device='cpu', strides=(8,))",
+            "TensorSpec(type=numpy.ndarray, shape=((1, 2), 3), writeable=True)",
+            "TensorSpec(dtype=numpy.dtype('>i4'), c_contiguous=True)",
+            "numpy.zeros((2, 3), 'f')",
+            "TensorSpec(storage_offset=0)"};
+}
+
+template <>
+inline std::vector<std::string> pool<OverlapPairs>() {
+    return {"()", "((0, 1),)"};
+}
+
 /// These print as no text that evaluates; the other tests have them.
 template <>
 inline std::vector<std::string> pool<DictSnapshot>() {
@@ -230,6 +247,7 @@ protected:
     void SetUp() override {
         names.run_file("oracle.py");
         names.run_file("oracle_relations.py");
+        names.run_file("oracle_tensors.py");
         names.run_file("oracle_values.py");
         names.run("globals().update(NAMESPACE)");
         value_count = PyList_GET_SIZE(names.eval("VALUES").get());

@@ -330,6 +330,8 @@ def is_absent(step: str, error: Exception, parent: Any) -> bool:
         return not callable(parent)
     if step in ("compute", "native_get"):
         return False
+    if step in ("size", "storage_offset"):
+        return isinstance(error, (AttributeError, LookupError, TypeError))
     if step == "closure_cell":
         return isinstance(error, (LookupError, TypeError, ValueError))
     return isinstance(error, (LookupError, TypeError))

@@ -86,5 +86,5 @@ def holds(text: str, names: dict[str, Any]) -> bool:
     """A relation's text is true; what cannot be computed is not."""
     try:
         return bool(eval(text, names))
-    except (DoesNotHold, ZeroDivisionError):
+    except (DoesNotHold, ZeroDivisionError, TypeError, IndexError):
         return False

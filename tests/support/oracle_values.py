@@ -257,3 +257,25 @@ VALUES = [
     of_lying_meta, OfLyingMeta,
     type, type(None), 9, -6, 2**62, -(2**63), -(2**70), "a\u00e9 \ud800",
 ]  # fmt: skip
+
+if numpy is not None:  # noqa: F821 - of oracle_tensors.py
+    from numpy import (  # noqa: E402
+        arange,
+        array,
+        float32,
+        ndarray,
+        zeros,
+    )
+
+    class OwnArray(ndarray):
+        """Lies about its shape where Python asks it, not in what it is."""
+
+    sliced = arange(6, dtype="i8")
+    fixed = zeros((2, 3), "f")
+    fixed.flags.writeable = False
+    VALUES += [
+        zeros((2, 3), "f"), zeros((3, 2), "f").T, fixed, sliced, sliced[1:4],
+        sliced[::-2], zeros((0, 3)), zeros(()), zeros((2, 3), ">i4"),
+        zeros(3, [("a", "i4"), ("b", "f8")]), zeros((2, 3), "f").view(OwnArray),
+        float32(1), array(["a", None], dtype=object), zeros((1,) * 20), zeros(2, "?"),
+    ]  # fmt: skip

@@ -65,6 +65,17 @@ Owned<PyCodeObject> Namespace::code(const std::string& text) const {
     return Owned<PyCodeObject>::share(reinterpret_cast<PyCodeObject*>(code.get()));
 }
 
+bool can_run(std::string_view expression) {
+    if (expression.find("torch.") != std::string_view::npos) return false;
+    if (expression.find("numpy") == std::string_view::npos) return true;
+    static const bool has_numpy = [] {
+        const auto module = Owned<>::steal(PyImport_ImportModule("numpy"));
+        PyErr_Clear();
+        return static_cast<bool>(module);
+    }();
+    return has_numpy;
+}
+
 Owned<> tuple_of(std::initializer_list<PyObject*> items) {
     auto tuple = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(items.size())));
     Py_ssize_t i = 0;

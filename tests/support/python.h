@@ -49,6 +49,10 @@ private:
     Owned<> dict_;
 };
 
+/// Whether what `expression` speaks of is installed: numpy may not be; torch is for
+/// the tests of the package.
+bool can_run(std::string_view expression);
+
 Owned<> tuple_of(std::initializer_list<PyObject*> items);
 
 /// The text of a str, for EXPECT_EQ.

@@ -42,6 +42,7 @@ from .callbacks import (
 )
 from .descriptions import GuardCheck, GuardCounts, GuardRelation, ProfileRow
 from .explanations import CacheExplanation, EntryExplanation, explain
+from .tensors import TensorSpec
 
 # Frames of a finalizing interpreter run plain.
 _atexit.register(_shut_down)
@@ -65,6 +66,7 @@ __all__ = [
     "GuardRelation",
     "GuardedCode",
     "ProfileRow",
+    "TensorSpec",
     "__version__",
     "cache_entries",
     "code_stats",

@@ -250,10 +250,24 @@ class GuardManager:
         negative counts from the end. An overridden `__iter__` does not run. Linear.
         In Python: `plain_list(value)[index]`."""
 
+    def size(self, index: int) -> GuardManager:
+        """A tensor's size in one dimension, as an int; a negative index counts from
+        the last one. An int above 256 is made for it; in integers relations
+        `x.shape[0]` reads the number itself. In Python:
+        `tensor(value).shape[index]`."""
+
     def slot(self, name: str) -> GuardManager:
         """What a slot (`__slots__`, or an object field of a C type) holds, without
         user code. Fetches nothing from an empty one, or where the type has
         something else of that name. In Python: `slot_value(value, name)`."""
+
+    def storage_offset(self) -> GuardManager:
+        """Where in its storage a tensor begins, in elements, as an int. NumPy's arrays
+        and DLPack's do not tell. In Python: `tensor(value).storage_offset()`."""
+
+    def stride(self, index: int) -> GuardManager:
+        """A tensor's stride in one dimension, as an int, in the library's own unit:
+        bytes in NumPy, elements elsewhere. In Python: `stride_of(value, index)`."""
 
     def tuple_item(self, index: int) -> GuardManager:
         """An element of a tuple or a subclass of tuple by position; negative counts
@@ -454,6 +468,11 @@ class GuardManager:
         """A str (exactly: subclasses fail) that starts with `prefix`. In Python:
         `type(value) is str and value.startswith(prefix)`."""
 
+    def tensor_match(self, spec: object) -> Self:
+        """A tensor has these metadata: those of an example, or any subset, sizes and
+        strides exact, free (None) or between bounds. Read anew on every check,
+        without the library's own code. In Python: `has_tensor_facts(value, spec)`."""
+
     def tuple_iterator_length(self, expected: int) -> Self:
         """An iterator of a tuple with this many items left. It is not advanced. In
         Python: `type(value) is tuple_iterator and len(left_of(value)) == expected`."""
@@ -484,10 +503,17 @@ class GuardManager:
         for example: `all_distinct(a, b)`."""
 
     def integers(self, expression: str, *values: GuardManager, **named: GuardManager) -> GuardManager:
-        """An expression over exact ints and lengths of builtin containers is true,
-        computed in 64 bits: + - * // %, comparisons, and, or, not, len(name). A
-        value of another type, an overflow and a division by zero fail it. In
-        Python, for example: `int64(a) == int64(b) * 2`."""
+        """An expression over exact ints, lengths of builtin containers and shapes of
+        tensors is true, computed in 64 bits: + - * // %, comparisons, and, or, not,
+        len(name), name.shape[0], name.ndim. A value of another type, an overflow
+        and a division by zero fail it. In Python, for example: `int64(a) ==
+        int64(b) * 2`."""
+
+    def overlapping_memory(self, pairs: tuple[tuple[int, int], ...], *values: GuardManager, **named: GuardManager) -> GuardManager:
+        """Of several tensors exactly these pairs, given by position, overlap: the
+        extents of their memory, from the first byte to the last. () says that none
+        do. What is no tensor, or does not tell its memory, fails it. In Python, for
+        example: `overlapping_pairs(a, b) == {(0, 1)}`."""
 
     def same_object(self, *values: GuardManager) -> GuardManager:
         """Two or more values are the same object. In Python, for example: `a is b`."""
@@ -552,8 +578,17 @@ def _explain_entry(
     subject: Mapping[str, Any] | Frame,
 ) -> Explanation: ...
 def features() -> dict[str, str | bool]: ...
+def tensor_facts(tensor: object) -> dict[str, Any]:
+    """The facts of a tensor as a dict that tensor_match takes."""
+
+def register_tensor_type(type: type, reader: object) -> None:
+    """Has tensors of a type read by a plugin's reader, for ever."""
+
 def _kinds() -> list[dict[str, Any]]: ...
 def _steps() -> list[dict[str, Any]]: ...
+def _time_evaluations(
+    guards: GuardManager, subject: Mapping[str, Any] | Frame, count: int
+) -> float: ...
 def _force_called(on: bool) -> None: ...
 def _hook_installed() -> bool: ...
 def _hooked_threads() -> int: ...

@@ -1,0 +1,46 @@
+// Tensor facts and the registration of readers.
+// SPDX-License-Identifier: MIT
+#include "../guards/tensors/readers.h"
+#include "../guards/tensors/spec.h"
+
+#include "bindings.h"
+#include "guard_manager.h"
+
+namespace guardtree {
+namespace {
+
+py::object facts_of(py::handle tensor) {
+    Diagnostic problem;
+    Owned<> facts = tensor_facts(tensor.ptr(), problem);
+    if (!facts) throw_diagnostic(problem);
+    return py::reinterpret_steal<py::object>(facts.release());
+}
+
+void register_type(const py::type& type, py::handle capsule) {
+    if (!PyCapsule_IsValid(capsule.ptr(), tensor_reader_capsule)) {
+        throw py::type_error("expected a capsule called " +
+                             std::string(tensor_reader_capsule) + ", found " +
+                             found_text(capsule.ptr()));
+    }
+    const auto* reader = static_cast<const TensorReader*>(
+        PyCapsule_GetPointer(capsule.ptr(), tensor_reader_capsule));
+    Diagnostic problem;
+    auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
+    if (!register_tensor_type(kind, reader, problem)) throw_diagnostic(problem);
+}
+
+}  // namespace
+
+void bind_tensors(py::module_& module) {
+    module.def(
+        "tensor_facts", &facts_of, py::arg("tensor"),
+        "The facts of a tensor as a dict that tensor_match takes. TypeError when "
+        "it is none.");
+    module.def("register_tensor_type", &register_type, py::arg("type"),
+               py::arg("reader"),
+               "Has tensors of a type read by a plugin's reader, a capsule called "
+               "guardtree.tensor_reader. For ever; ImportError for a reader of another "
+               "version.");
+}
+
+}  // namespace guardtree

@@ -1,0 +1,102 @@
+"""Guards on torch tensors and on torch's state: the reader that c10's headers give.
+
+Importing registers the plugin built for the torch at hand (``python -m guardtree.torch
+build``); guards on tensors import it by themselves. Without one, tensors are read
+through DLPack, about ten times slower and without ``requires_grad``, dispatch keys,
+sparse, quantised and meta tensors; a ``PluginWarning`` says so once, when the first
+guard on a tensor is built.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from .. import _guardtree
+from .builder import PluginError, load, plugin_path
+
+if TYPE_CHECKING:
+    from .. import GuardManager
+
+__all__ = [
+    "PluginError",
+    "PluginWarning",
+    "guard_state",
+    "has_plugin",
+    "plugin_path",
+    "state",
+]
+
+_plugin: Any = None
+_missing = ""
+
+
+class PluginWarning(UserWarning):
+    """Tensors are read through DLPack."""
+
+
+def _register(plugin: Any) -> None:
+    global _plugin
+    for kind in (torch.Tensor, torch.nn.Parameter):
+        _guardtree.register_tensor_type(kind, plugin.reader)
+    _plugin = plugin
+
+
+def _find() -> None:
+    global _missing
+    try:
+        _register(load())
+    except (PluginError, ImportError) as error:
+        _missing = str(error)
+
+
+def _announce() -> None:
+    """Called when the first guard on a tensor is built."""
+    if _missing:
+        warnings.warn(
+            f"torch tensors are read through DLPack: {_missing} Build the reader for "
+            "this torch with: python -m guardtree.torch build",
+            PluginWarning,
+            stacklevel=2,
+        )
+
+
+def has_plugin() -> bool:
+    """Whether tensors are read by the plugin; else through DLPack."""
+    return _plugin is not None
+
+
+def _demand_plugin() -> Any:
+    if _plugin is None:
+        raise PluginError(
+            "torch's state needs the plugin; run: python -m guardtree.torch build"
+        )
+    return _plugin
+
+
+def state() -> dict[str, int | bool]:
+    """What torch is set to in this thread, by the names that guard_state takes.
+
+    Numbers are torch's own: of dtypes the ScalarType, of ``torch_function`` 0 enabled,
+    1 subclasses disabled, 2 disabled. PluginError without the plugin.
+    """
+    facts: dict[str, int | bool] = _demand_plugin().state_facts()
+    return facts
+
+
+def guard_state(guards: GuardManager, **facts: int | bool) -> GuardManager:
+    """Guards some of torch's state, or all of it as it is now; returns ``guards``.
+
+    The facts are compared as two words (about 25 ns). TypeError for a name that is no
+    fact, PluginError without the plugin.
+    """
+    chosen = facts or state()
+    capsule = _demand_plugin().state_check(chosen)
+    text = ", ".join(f"{name}={value}" for name, value in chosen.items())
+    guards.module("torch").native(capsule).note(f"torch state: {text}")
+    return guards
+
+
+_find()

@@ -1,0 +1,39 @@
+"""``python -m guardtree.torch build``: the reader for the torch at hand."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+
+
+def main() -> int:
+    """Builds the plugin, or says where it is; the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m guardtree.torch", description=__doc__
+    )
+    parser.add_argument("command", choices=["build", "path"])
+    chosen = parser.parse_args().command
+    try:
+        import torch
+    except ImportError:
+        print("torch is not installed: pip install torch", file=sys.stderr)
+        return 1
+    from .builder import PluginError, build, load, plugin_path
+
+    if chosen == "path":
+        print(plugin_path())
+        return 0
+    try:
+        path = build()
+        load()
+    except (PluginError, ImportError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"built for torch {torch.__version__}: {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""Builds and finds the torch plugin: one shared object for each torch and CPython."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from types import ModuleType
+
+import torch
+
+SOURCE = Path(__file__).absolute().parent  # a staged package is made of links
+MODULE = "guardtree.torch._plugin"
+
+
+class PluginError(RuntimeError):
+    """The plugin is missing, does not match, or could not be built."""
+
+
+def reader_version() -> str:
+    """The version of the interface between the core and its readers."""
+    text = (SOURCE / "reader.h").read_text()
+    found = re.search(r"current_version = (\d+);", text)
+    return found[1] if found else "0"
+
+
+def plugin_path() -> Path:
+    """Where the plugin for this torch and this CPython is kept; it may not exist."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    tag = f"{sys.implementation.cache_tag}-torch-{torch.__version__}-{reader_version()}"
+    suffix = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
+    return Path(cache) / "guardtree" / f"_plugin-{tag}{suffix}"
+
+
+def load() -> ModuleType:
+    """The plugin's module. PluginError when it is missing or of another torch."""
+    path = plugin_path()
+    if not path.exists():
+        raise PluginError(f"there is no plugin for torch {torch.__version__}.")
+    loader = importlib.machinery.ExtensionFileLoader(MODULE, str(path))
+    spec = importlib.util.spec_from_file_location(MODULE, path, loader=loader)
+    if spec is None:
+        raise PluginError(f"{path} is no extension module.")
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    version = torch.__version__.split("+")[0]
+    if module.torch_version != version:
+        raise PluginError(
+            f"the plugin is built for torch {module.torch_version}, this is {version}."
+        )
+    return module
+
+
+def command(compiler: str, to: Path) -> list[str]:
+    """The compiler's command line."""
+    home = Path(torch.__file__).resolve().parent
+    include = home / "include"
+    folders = [include, include / "torch/csrc/api/include", SOURCE]
+    folders.append(Path(sysconfig.get_paths()["include"]))
+    abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
+    return [
+        compiler, "-std=c++20", "-O3", "-DNDEBUG", "-fPIC", "-shared",
+        "-fvisibility=hidden", f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+        *(f"-isystem{folder}" for folder in folders),
+        str(SOURCE / "plugin.cpp"), f"-L{home / 'lib'}", "-lc10",
+        f"-Wl,-rpath,{home / 'lib'}", "-o", str(to),
+    ]  # fmt: skip
+
+
+def build() -> Path:
+    """Compiles the plugin for the torch at hand; about 10 s. Returns its path.
+
+    PluginError with the compiler's words when it fails. Replaces an older one only when
+    the new one is complete.
+    """
+    names = [os.environ.get("CXX", ""), "c++", "g++", "clang++"]
+    compiler = next((name for name in names if name and shutil.which(name)), None)
+    if compiler is None:
+        raise PluginError(
+            "no C++ compiler was found; install one (apt-get install g++) or name it "
+            "in CXX"
+        )
+    path = plugin_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        done = subprocess.run(
+            command(compiler, fresh), capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            raise PluginError(
+                f"{compiler} could not build the plugin:\n{done.stderr[-4000:]}"
+            )
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return path

@@ -1,0 +1,34 @@
+// stride: how far apart the elements of a dimension are.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../kind.h"
+#include "../tensors/readers.h"
+
+namespace guardtree {
+
+struct Stride {
+    static constexpr Info info{
+        .name = "stride",
+        .summary =
+            "A tensor's stride in one dimension, as an int, in the library's own unit: "
+            "bytes in NumPy, elements elsewhere.",
+        .python = "stride_of(value, index)",
+    };
+    static constexpr StepExample examples[] = {
+        {"0", "numpy.zeros((300, 3))", "24", "numpy.zeros(())"},
+        {"-1", "numpy.zeros((2, 3), 'f')", "4", "[]"}};
+
+    Index index;
+
+    static constexpr auto operands() {
+        return std::tuple{operand("index", &Stride::index)};
+    }
+
+    Owned<> get(PyObject* value) const noexcept {
+        int64_t stride = 0;
+        if (!read_tensor_stride(value, index.value, stride)) return {};
+        return int_object(stride);
+    }
+};
+
+}  // namespace guardtree

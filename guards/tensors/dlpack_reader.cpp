@@ -1,0 +1,69 @@
+// Facts from a DLPack view. The call costs about 40 ns in torch; nothing is copied.
+// SPDX-License-Identifier: MIT
+#include "dlpack_reader.h"
+
+#include <deque>
+
+#include "../../framelocals/ref.h"
+
+namespace guardtree {
+namespace {
+
+constexpr const char* capsule_name = "dlpack_exchange_api";
+
+/// DLPack's numbers are ours; a CPU has no index.
+unsigned device_index(const DLPackTensor& tensor) noexcept {
+    return tensor.device == device_cpu ? 0
+                                       : static_cast<unsigned>(tensor.device_index + 1);
+}
+
+PyObject* exchange_capsule(PyTypeObject* type, bool is_own) noexcept {
+    static PyObject* const name =
+        PyUnicode_InternFromString("__dlpack_c_exchange_api__");
+    if (!is_own) return _PyType_Lookup(type, name);
+    return type->tp_dict ? PyDict_GetItemWithError(type->tp_dict, name) : nullptr;
+}
+
+}  // namespace
+
+bool DLPackReader::read(PyObject* value, const void* context,
+                        TensorFacts& to) noexcept {
+    const auto* exchange = static_cast<const DLPackExchange*>(context);
+    DLPackTensor tensor;
+    if (exchange->tensor_from_py_object(value, &tensor) != 0) {
+        PyErr_Clear();
+        return false;
+    }
+    if (tensor.rank < 0 || tensor.rank >= static_cast<int32_t>(unknown_tensor_rank))
+        return false;
+    to.kind = tensor_kind(
+        tensor_dtype(tensor.dtype_code, tensor.dtype_bits, tensor.dtype_lanes),
+        static_cast<unsigned>(tensor.device) & 0xff, device_index(tensor),
+        static_cast<unsigned>(tensor.rank));
+    to.sizes = tensor.sizes ? tensor.sizes : no_sizes;
+    to.strides = tensor.strides ? tensor.strides : no_sizes;
+    to.is_compact = !tensor.strides && tensor.rank > 0;
+    to.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
+    to.item_bytes = (tensor.dtype_bits * tensor.dtype_lanes + 7) / 8;
+    to.stride_bytes = to.item_bytes;
+    return true;
+}
+
+const TensorReader* dlpack_reader(PyTypeObject* type, bool is_own) {
+    PyObject* capsule = exchange_capsule(type, is_own);
+    PyErr_Clear();
+    if (!capsule || !PyCapsule_IsValid(capsule, capsule_name)) return nullptr;
+    const auto* exchange =
+        static_cast<const DLPackExchange*>(PyCapsule_GetPointer(capsule, capsule_name));
+    while (exchange && exchange->major != 1) exchange = exchange->older;
+    if (!exchange || !exchange->tensor_from_py_object) return nullptr;
+    static std::deque<TensorReader> tables;  // readers point into it
+    for (const TensorReader& table : tables) {
+        if (table.context == exchange) return &table;
+    }
+    // For ever: it may own what the table points to.
+    static_cast<void>(Owned<>::share(capsule).release());
+    return &tables.emplace_back(reader_table<DLPackReader>(exchange));
+}
+
+}  // namespace guardtree

@@ -1,0 +1,87 @@
+// Reads NumPy arrays by their struct. Needs no header of NumPy, and no NumPy.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "reader.h"
+
+namespace guardtree {
+
+/// The public head of an array (PyArrayObject_fields, numpy/ndarraytypes.h; the same in
+/// NumPy 1 and 2). verify_numpy compares it with what arrays say of themselves.
+struct NumpyArray {
+    PyObject_HEAD
+    char* data;
+    int rank;
+    const int64_t* sizes;
+    const int64_t* strides;
+    PyObject* base;
+    PyObject* dtype;
+    int flags;
+};
+
+/// The head of an element type (PyArray_Descr).
+struct NumpyDtype {
+    PyObject_HEAD
+    PyTypeObject* scalar;
+    char kind;
+    char letter;
+    char byte_order;
+    char unused;
+    int number;
+};
+
+/// Bytes of one element. Where that is kept depends on NumPy's major version.
+int64_t numpy_item_bytes(PyObject* dtype) noexcept;
+
+/// TensorReader for numpy.ndarray and what inherits from it.
+struct NumpyReader {
+    static constexpr const char* name = "numpy";
+    static constexpr uint32_t known_flags =
+        tensor_c_contiguous | tensor_f_contiguous | tensor_aligned | tensor_writeable;
+    static constexpr bool knows_dispatch_keys = false;
+    static constexpr bool knows_storage_offset = false;
+    static constexpr bool reads_subclasses = true;
+
+    /// The word of NumPy's own types by their number (NPY_TYPES); Linux x86-64.
+    static constexpr uint32_t dtypes[] = {
+        tensor_dtype(dtype_bool, 8),     tensor_dtype(dtype_int, 8),
+        tensor_dtype(dtype_uint, 8),     tensor_dtype(dtype_int, 16),
+        tensor_dtype(dtype_uint, 16),    tensor_dtype(dtype_int, 32),
+        tensor_dtype(dtype_uint, 32),    tensor_dtype(dtype_int, 64),
+        tensor_dtype(dtype_uint, 64),    tensor_dtype(dtype_int, 64),
+        tensor_dtype(dtype_uint, 64),    tensor_dtype(dtype_float, 32),
+        tensor_dtype(dtype_float, 64),   tensor_dtype(dtype_float, 128),
+        tensor_dtype(dtype_complex, 64), tensor_dtype(dtype_complex, 128),
+        tensor_dtype(dtype_complex, 256)};
+    static constexpr int float16 = 23;
+
+    /// dtype_object for all but plain numbers in the machine's own byte order.
+    static uint32_t dtype_word(PyObject* dtype) noexcept {
+        const auto* head = reinterpret_cast<const NumpyDtype*>(dtype);
+        const bool is_native = head->byte_order == '=' || head->byte_order == '|';
+        constexpr int count = sizeof dtypes / sizeof *dtypes;
+        if (is_native && static_cast<unsigned>(head->number) < count) [[likely]]
+            return dtypes[head->number];
+        if (is_native && head->number == float16) return tensor_dtype(dtype_float, 16);
+        return tensor_dtype(dtype_object, 0);
+    }
+
+    static bool read(PyObject* value, const void*, TensorFacts& to) noexcept {
+        const auto* array = reinterpret_cast<const NumpyArray*>(value);
+        const uint32_t dtype = dtype_word(array->dtype);
+        to.kind = tensor_kind(dtype, device_cpu, 0, static_cast<unsigned>(array->rank));
+        to.flags = static_cast<uint32_t>(array->flags) & known_flags;
+        to.sizes = array->sizes ? array->sizes : no_sizes;
+        to.strides = array->sizes ? array->strides : no_sizes;
+        to.dtype = array->dtype;
+        to.data = array->data;
+        to.item_bytes = numpy_item_bytes(array->dtype);
+        to.stride_bytes = 1;
+        return true;
+    }
+};
+
+/// The reader for a type called numpy.ndarray; null with a sentence when this NumPy
+/// keeps its arrays in another way. Makes arrays of it: cold, runs Python.
+const TensorReader* verified_numpy(PyTypeObject* ndarray, const char*& problem);
+
+}  // namespace guardtree

@@ -1,0 +1,182 @@
+// The registry of tensor types.
+// SPDX-License-Identifier: MIT
+#include "readers.h"
+
+#include <cstring>
+
+#include <tsl/robin_map.h>
+
+#include "../../framelocals/exception.h"
+#include "../constant.h"
+
+#include "dlpack_reader.h"
+
+namespace guardtree {
+namespace {
+
+using Readers = tsl::robin_map<PyTypeObject*, const TensorReader*>;
+
+/// Never freed: types may be looked up while the interpreter ends.
+Readers& readers() {
+    static auto* all = new Readers;
+    return *all;
+}
+
+const TensorReader* registered(PyTypeObject* type) noexcept {
+    const auto found = readers().find(type);
+    return found == readers().end() ? nullptr : found->second;
+}
+
+void keep(PyTypeObject* type, const TensorReader* reader) {
+    // For ever.
+    if (!registered(type)) static_cast<void>(Owned<>::share(as_object(type)).release());
+    readers()[type] = reader;
+}
+
+bool is_called(PyTypeObject* type, const char* name) noexcept {
+    return std::strcmp(type->tp_name, name) == 0 &&
+           !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE);
+}
+
+/// torch's classes and what inherits from them: their module says so.
+bool is_of_torch(PyTypeObject* type) noexcept {
+    static PyObject* const name = PyUnicode_InternFromString("__module__");
+    PyObject* module =
+        type->tp_dict ? PyDict_GetItemWithError(type->tp_dict, name) : nullptr;
+    PyErr_Clear();
+    if (!module || !PyUnicode_Check(module)) return false;
+    const std::string text = utf8(module);
+    return text == "torch" || text.starts_with("torch.");
+}
+
+/// Imports the package's part for torch, once, which registers the plugin's reader. A
+/// program without the package goes on without it.
+void invite_torch_plugin(PyTypeObject* type) {
+    static bool is_invited = false;
+    if (is_invited || !type->tp_mro) return;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+        auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+        if (!is_of_torch(base)) continue;
+        is_invited = true;
+        const auto part = Owned<>::steal(PyImport_ImportModule("guardtree.torch"));
+        if (part) {
+            Owned<>::steal(PyObject_CallMethod(part.get(), "_announce", nullptr));
+        } else if (PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
+            PyErr_Clear();
+        }
+        if (PyErr_Occurred()) PyErr_WriteUnraisable(part.get());
+        return;
+    }
+}
+
+/// A type seen for the first time: NumPy's, or one with the DLPack interface.
+const TensorReader* discovered(PyTypeObject* type, bool is_own,
+                               const char*& problem) noexcept {
+    const TensorReader* reader = nullptr;
+    if (is_called(type, "numpy.ndarray")) {
+        const ExceptionPause pause;
+        reader = verified_numpy(type, problem);
+    } else {
+        reader = dlpack_reader(type, is_own);
+    }
+    if (reader) keep(type, reader);
+    return reader;
+}
+
+}  // namespace
+
+bool register_tensor_type(PyTypeObject* type, const TensorReader* reader,
+                          Diagnostic& problem) {
+    if (reader->version != TensorReader::current_version) {
+        problem = {
+            PyExc_ImportError,
+            "the tensor reader '" + std::string(reader->name) + "' has version " +
+                std::to_string(reader->version) + ", this guardtree reads " +
+                std::to_string(TensorReader::current_version) + "; build it again"};
+        return false;
+    }
+    keep(type, reader);
+    return true;
+}
+
+const TensorReader* find_tensor_reader(PyTypeObject* type) noexcept {
+    if (const TensorReader* found = registered(type)) return found;
+    const char* problem = nullptr;
+    if (const TensorReader* found = discovered(type, true, problem)) return found;
+    PyObject* bases = type->tp_mro;
+    if (!bases) return nullptr;
+    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(bases); ++i) {
+        auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i));
+        const TensorReader* found = registered(base);
+        if (!found) found = discovered(base, true, problem);
+        if (found) return found->reads_subclasses ? found : nullptr;
+    }
+    return nullptr;
+}
+
+const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem) {
+    invite_torch_plugin(type);
+    if (const TensorReader* found = find_tensor_reader(type)) return found;
+    const char* text = nullptr;
+    if (const TensorReader* found = discovered(type, false, text)) return found;
+    problem = {PyExc_TypeError,
+               text ? text
+                    : "expected a tensor (a NumPy array, or a value whose type has "
+                      "__dlpack_c_exchange_api__), found type " +
+                          reference_text(as_object(type))};
+    return nullptr;
+}
+
+namespace {
+
+/// As Python's indices: from the end when negative.
+bool place_of(int64_t index, unsigned rank, unsigned& to) noexcept {
+    if (index < 0) index += rank;
+    if (index < 0 || index >= rank) return false;
+    to = static_cast<unsigned>(index);
+    return true;
+}
+
+}  // namespace
+
+bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
+    TensorFacts facts;
+    unsigned place = 0;
+    if (!read_tensor(value, facts) || !facts.sizes ||
+        !place_of(index, facts.rank(), place)) {
+        return false;
+    }
+    to = facts.sizes[place];
+    return true;
+}
+
+bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept {
+    TensorFacts facts;
+    unsigned place = 0;
+    if (!read_tensor(value, facts) || !facts.strides ||
+        !place_of(index, facts.rank(), place)) {
+        return false;
+    }
+    to = stride_of(facts, place);
+    return true;
+}
+
+bool read_tensor_rank(PyObject* value, int64_t& to) noexcept {
+    TensorFacts facts;
+    if (!read_tensor(value, facts) || facts.rank() == unknown_tensor_rank) return false;
+    to = facts.rank();
+    return true;
+}
+
+bool read_tensor_storage_offset(PyObject* value, int64_t& to) noexcept {
+    const TensorReader* reader = find_tensor_reader(Py_TYPE(value));
+    TensorFacts facts;
+    if (!reader || !reader->knows_storage_offset ||
+        !reader->read(value, reader->context, facts)) {
+        return false;
+    }
+    to = facts.storage_offset;
+    return true;
+}
+
+}  // namespace guardtree

@@ -1,0 +1,232 @@
+// Tensor specs: comparing, printing, saying what differs.
+// SPDX-License-Identifier: MIT
+#include "spec.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "../constant.h"
+
+#include "names.h"
+#include "readers.h"
+
+namespace guardtree {
+namespace {
+
+bool same_bounds(const std::vector<TensorBounds>& a,
+                 const std::vector<TensorBounds>& b) noexcept {
+    return std::ranges::equal(a, b, [](const TensorBounds& x, const TensorBounds& y) {
+        return x.low == y.low && x.high == y.high;
+    });
+}
+
+struct FlagName {
+    const char* name;
+    uint32_t flag;
+};
+
+constexpr FlagName flag_names[] = {{"requires_grad", tensor_requires_grad},
+                                   {"conj", tensor_conj},
+                                   {"neg", tensor_neg},
+                                   {"writeable", tensor_writeable},
+                                   {"aligned", tensor_aligned},
+                                   {"c_contiguous", tensor_c_contiguous},
+                                   {"f_contiguous", tensor_f_contiguous}};
+
+std::string bool_name(bool value) {
+    return value ? "True" : "False";
+}
+
+std::string bounds_text(const TensorBounds& bounds) {
+    if (bounds.low == bounds.high) return std::to_string(bounds.low);
+    return std::to_string(bounds.low) + " to " + std::to_string(bounds.high);
+}
+
+/// Collects what differs.
+class Differences {
+public:
+    void add(const std::string& fact, const std::string& expected,
+             const std::string& found) {
+        all_.push_back(fact + " " + found + " (expected " + expected + ")");
+    }
+
+    void compare(const std::string& fact, const std::string& expected,
+                 const std::string& found) {
+        if (expected != found) add(fact, expected, found);
+    }
+
+    void compare_bounds(const std::string& fact,
+                        const std::vector<TensorBounds>& expected, const int64_t* found,
+                        unsigned rank) {
+        for (unsigned i = 0; i < rank && i < expected.size(); ++i) {
+            if (within(found + i, &expected[i], 1, false)) continue;
+            add(fact + "[" + std::to_string(i) + "]", bounds_text(expected[i]),
+                std::to_string(found[i]));
+        }
+    }
+
+    std::vector<std::string> take() { return std::move(all_); }
+
+private:
+    std::vector<std::string> all_;
+};
+
+std::string dtype_text(uint32_t word, PyObject* object) {
+    if ((word & 0xff) == dtype_object && object) return short_repr(object);
+    return dtype_name(word);
+}
+
+void compare_kind(const TensorPattern& pattern, const TensorFacts& facts,
+                  Differences& to) {
+    const auto differs = [&](uint64_t mask) {
+        return (pattern.kind_mask & mask) && ((facts.kind ^ pattern.kind) & mask);
+    };
+    const auto word = static_cast<uint32_t>(facts.kind);
+    if (differs(tensor_dtype_mask) ||
+        (pattern.dtype && !same_dtype_object(facts.dtype, pattern.dtype))) {
+        to.add("dtype", dtype_text(static_cast<uint32_t>(pattern.kind), pattern.dtype),
+               dtype_text(word, facts.dtype));
+    }
+    if (differs(tensor_device_mask))
+        to.add("device", device_name(pattern.kind), device_name(facts.kind));
+    if (differs(tensor_layout_mask)) {
+        to.add("layout", layout_name(static_cast<unsigned>(pattern.kind >> 56)),
+               layout_name(static_cast<unsigned>(facts.kind >> 56)));
+    }
+    if (differs(tensor_rank_mask)) {
+        to.add("ndim", std::to_string(pattern.kind >> 48 & 0xff),
+               std::to_string(facts.rank()));
+    }
+}
+
+void compare_flags(const TensorPattern& pattern, const TensorFacts& facts,
+                   uint32_t known, Differences& to) {
+    for (const auto& [name, flag] : flag_names) {
+        if (!(pattern.flags_mask & flag)) continue;
+        to.compare(name, bool_name(pattern.flags & flag),
+                   known & flag ? bool_name(facts.flags & flag) : "nothing");
+    }
+}
+
+void compare_keys(const TensorPattern& pattern, const TensorFacts& facts,
+                  const TensorReader& reader, Differences& to) {
+    if (!pattern.has_dispatch_keys) return;
+    const char* fact = pattern.are_keys_local ? "local_dispatch_keys" : "dispatch_keys";
+    const std::string expected = std::to_string(pattern.dispatch_keys);
+    if (!reader.knows_dispatch_keys) return to.add(fact, expected, "nothing");
+    const uint64_t found = pattern.are_keys_local
+                               ? reader.local_keys(facts.dispatch_keys)
+                               : facts.dispatch_keys;
+    to.compare(fact, expected, std::to_string(found));
+}
+
+void compare_shape(const TensorSpec& spec, const TensorFacts& facts, Differences& to) {
+    const unsigned rank = facts.rank();
+    if (spec.pattern.sizes) {
+        if (facts.sizes) {
+            to.compare_bounds("shape", spec.sizes, facts.sizes, rank);
+        } else {
+            to.add("shape", "numbers", "none that can be read");
+        }
+    }
+    if (!spec.pattern.strides) return;
+    if (!facts.strides) return to.add("strides", "numbers", "none that can be read");
+    std::vector<int64_t> strides;
+    for (unsigned i = 0; i < rank; ++i) strides.push_back(stride_of(facts, i));
+    to.compare_bounds("strides", spec.strides, strides.data(), rank);
+}
+
+std::string repr_text(PyObject* value) {
+    const auto text = Owned<>::steal(PyObject_Repr(value));
+    if (!text) PyErr_Clear();
+    return text ? utf8(text.get()) : short_repr(value);
+}
+
+}  // namespace
+
+std::vector<std::string> TensorSpec::differences(PyObject* value) const {
+    Differences to;
+    if (type && Py_TYPE(value) != type) {
+        to.add("type", reference_text(as_object(type)),
+               reference_text(as_object(Py_TYPE(value))));
+    }
+    const TensorReader* by = find_tensor_reader(Py_TYPE(value));
+    TensorFacts found;
+    if (!by || !by->read(value, by->context, found)) {
+        to.add("metadata", "a tensor that can be read",
+               by ? "one that the reader '" + std::string(by->name) + "' refuses"
+                  : "no reader for type " + reference_text(as_object(Py_TYPE(value))));
+        return to.take();
+    }
+    compare_kind(pattern, found, to);
+    compare_flags(pattern, found, by->known_flags, to);
+    compare_keys(pattern, found, *by, to);
+    if (!((pattern.kind ^ found.kind) & pattern.kind_mask & tensor_rank_mask))
+        compare_shape(*this, found, to);
+    if (pattern.has_storage_offset) {
+        to.compare("storage_offset", std::to_string(pattern.storage_offset),
+                   by->knows_storage_offset ? std::to_string(found.storage_offset)
+                                            : "nothing");
+    }
+    return to.take();
+}
+
+std::string TensorSpec::text() const {
+    std::string text;
+    PyObject* name = nullptr;
+    PyObject* value = nullptr;
+    for (Py_ssize_t i = 0; PyDict_Next(facts, &i, &name, &value);) {
+        if (!text.empty()) text += ", ";
+        text += utf8(name) + "=";
+        const bool is_numpy_dtype = value == pattern.dtype;  // prints as dtype(...)
+        text += is_numpy_dtype ? "numpy." : "";
+        text += PyType_Check(value) ? reference_text(value) : repr_text(value);
+    }
+    return "TensorSpec(" + text + ")";
+}
+
+bool TensorOperand::matches(PyObject* value) const noexcept {
+    const TensorReader* reader = spec->reader;
+    if (spec->type) {
+        if (Py_TYPE(value) != spec->type) return false;
+        if (spec->is_numpy) {
+            return matches_pattern<NumpyReader>(spec->pattern, value, nullptr);
+        }
+    } else {
+        reader = find_tensor_reader(Py_TYPE(value));
+        if (!reader) return false;
+    }
+    return reader->matches(spec->pattern, value, reader->context);
+}
+
+std::string TensorOperand::found(PyObject* value) const {
+    std::string text;
+    for (const std::string& each : spec->differences(value)) {
+        text += (text.empty() ? "" : ", ") + each;
+    }
+    return text;
+}
+
+bool same(TensorOperand a, TensorOperand b) noexcept {
+    const TensorPattern& x = a.spec->pattern;
+    const TensorPattern& y = b.spec->pattern;
+    return a.spec->type == b.spec->type && x.kind == y.kind &&
+           x.kind_mask == y.kind_mask && x.flags == y.flags &&
+           x.flags_mask == y.flags_mask && x.has_dispatch_keys == y.has_dispatch_keys &&
+           x.are_keys_local == y.are_keys_local && x.dispatch_keys == y.dispatch_keys &&
+           x.has_storage_offset == y.has_storage_offset &&
+           x.storage_offset == y.storage_offset && !x.sizes == !y.sizes &&
+           !x.strides == !y.strides && same_bounds(a.spec->sizes, b.spec->sizes) &&
+           same_bounds(a.spec->strides, b.spec->strides) &&
+           (x.dtype == y.dtype || same_dtype_object(x.dtype, y.dtype));
+}
+
+size_t hash_of(TensorOperand a) noexcept {
+    size_t hash = std::hash<const void*>{}(a.spec->type) ^ a.spec->pattern.kind;
+    for (const TensorBounds& each : a.spec->sizes) {
+        hash = hash * 31 + static_cast<size_t>(each.low);
+    }
+    return hash;
+}
+
+}  // namespace guardtree

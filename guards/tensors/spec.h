@@ -1,0 +1,75 @@
+// The operand of tensor_match: what a tensor's metadata have to be.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <string>
+#include <vector>
+
+#include "../held_object.h"
+
+#include "numpy_reader.h"
+
+namespace guardtree {
+
+/// A pattern with what it came from. Immutable; a tree's references own it, and the
+/// Python objects in it.
+struct TensorSpec {
+    PyTypeObject* type = nullptr;          ///< exact; null: any type that has a reader
+    const TensorReader* reader = nullptr;  ///< of `type`; null: looked up each time
+    bool is_numpy = false;
+    TensorPattern pattern;
+    std::vector<TensorBounds> sizes;
+    std::vector<TensorBounds> strides;
+    PyObject* facts = nullptr;  ///< the same as a dict, in a fixed order
+
+    /// Every fact that is not as expected, "dtype float64 (expected float32)".
+    /// Empty when all are. Cold.
+    std::vector<std::string> differences(PyObject* value) const;
+
+    /// "TensorSpec(dtype='float32', shape=(2, None))".
+    std::string text() const;
+};
+
+/// The facts of a tensor as a dict that TensorOperand::read takes; null with `problem`
+/// filled when it is none.
+Owned<> tensor_facts(PyObject* tensor, Diagnostic& problem);
+
+/// Either a tensor, whose facts are expected of others, or a dict of facts:
+/// - type: a class, exactly; dtype: a name, NumPy's or torch's dtype; device: "cuda:0";
+///   layout: a name
+/// - ndim; shape and strides (the library's own unit): for each dimension a number,
+///   None for any, or (low, high), both included
+/// - storage_offset; requires_grad, conj, neg, writeable, aligned, c_contiguous,
+///   f_contiguous: a bool
+/// - dispatch_keys: torch's key set as an int; local_dispatch_keys: the same after what
+///   the thread includes and excludes
+/// A fact that the reader of a tensor does not tell is never as expected.
+struct TensorOperand {
+    const TensorSpec* spec = nullptr;
+
+    static constexpr const char* annotation = "object";  // in stubs
+    static constexpr const char* expects =
+        "a tensor to take the facts from, or a TensorSpec (a dict of facts)";
+    static bool read(PyObject* from, TensorOperand& to, References& keep,
+                     Diagnostic& problem);
+
+    /// 2 ns for a NumPy matrix, 4 with the torch plugin, 45 through DLPack (bench
+    /// `tensor`). Allocates nothing, runs no user code.
+    bool matches(PyObject* value) const noexcept;
+
+    /// The differences in one line.
+    std::string found(PyObject* value) const;
+};
+
+bool same(TensorOperand a, TensorOperand b) noexcept;
+size_t hash_of(TensorOperand a) noexcept;
+
+inline std::string text_of(TensorOperand a) {
+    return a.spec->text();
+}
+
+/// The dict of facts.
+inline Owned<> object_of(TensorOperand a) noexcept {
+    return Owned<>::share(a.spec->facts);
+}
+
+}  // namespace guardtree

@@ -1,0 +1,296 @@
+"""tensor_match and what goes with it on NumPy arrays."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+from typing import Any
+
+import guardtree as gt
+import pytest
+
+np = pytest.importorskip("numpy", reason="NumPy is not installed")
+
+from support import agreed, found, integers, matches, matching, step
+
+
+class SubArray(np.ndarray):
+    """Claims another shape and dtype than it has."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        return (1,)
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        return np.dtype("f8")
+
+
+def test_an_example_gives_all_its_facts() -> None:
+    spec = gt.TensorSpec.of(np.zeros((2, 3), "f"))
+    assert spec == {
+        "type": np.ndarray,
+        "dtype": "float32",
+        "device": "cpu",
+        "shape": (2, 3),
+        "strides": (12, 4),
+        "writeable": True,
+        "aligned": True,
+    }
+    assert repr(spec).startswith("TensorSpec(type=<class 'numpy.ndarray'>, dtype=")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        np.zeros((2, 3)), np.zeros((3, 2), "f"), np.zeros((2, 3, 1), "f"),
+        np.zeros((3, 2), "f").T, np.zeros((2, 3), ">f4"), np.zeros((4, 3), "f")[::2],
+        np.zeros((2, 3), "f").view(SubArray), [[0.0] * 3] * 2, None,
+        np.float32(0), memoryview(np.zeros((2, 3), "f")), np.ndarray, gt,
+        np.frombuffer(bytes(24), "f").reshape(2, 3),  # read-only
+        np.frombuffer(bytes(25), "f", offset=1, count=6).reshape(2, 3),
+    ],
+)  # fmt: skip
+def test_what_differs_in_one_fact_fails(other: Any) -> None:
+    example = np.ones((2, 3), "f")
+    assert matches(example, np.zeros((2, 3), "f"))
+    assert not matches(example, other)
+    assert found(example, other)
+    assert not agreed(matching(example), other)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "?",
+        "b",
+        "B",
+        "h",
+        "H",
+        "i",
+        "I",
+        "l",
+        "L",
+        "q",
+        "Q",
+        "e",
+        "f",
+        "d",
+        "g",
+        "F",
+        "D",
+        "G",
+        ">i4",
+        ">f8",
+        "S5",
+        "U3",
+        "O",
+        "M8[s]",
+        "m8[ns]",
+        "V8",
+    ]
+    + [[("a", "i4"), ("b", ">f8")], {"names": ["z"], "formats": ["i1"], "itemsize": 9}],
+)
+def test_every_dtype_equals_itself_and_no_other(dtype: Any) -> None:
+    value = np.zeros(3, dtype)
+    guards = matching(gt.TensorSpec(dtype=value.dtype))
+    assert agreed(guards, np.zeros((2, 2), dtype))
+    others = ["?", "i1", "u2", "i4", "i8", "f2", "f8", "g", "F", ">i4", "S4", "O"]
+    for other in [*others, "M8[ms]", "V7", [("a", "i4"), ("c", ">f8")]]:
+        array = np.zeros(3, other)
+        assert agreed(guards, array) == (array.dtype == value.dtype)
+    text = str(guards)
+    assert agreed(guards, eval("value", {"value": value})), text
+
+
+def test_subclasses_fail_an_exact_type_and_are_read_as_they_are() -> None:
+    value = np.zeros((2, 3), "f").view(SubArray)
+    assert value.shape == (1,)  # what it claims
+    assert matches(gt.TensorSpec(shape=(2, 3), dtype="float32"), value)
+    assert not matches(np.zeros((2, 3), "f"), value)
+    assert matches(value, value)
+    assert not matches(value, np.zeros((2, 3), "f"))
+
+
+def test_sizes_are_exact_free_or_between_bounds() -> None:
+    spec = gt.TensorSpec(shape=(None, (1, 8), 3))
+    assert matches(spec, np.zeros((0, 8, 3)))
+    assert not matches(spec, np.zeros((5, 9, 3)))
+    assert not matches(spec, np.zeros((5, 8, 4)))
+    assert not matches(spec, np.zeros((8, 3)))
+    assert matches(gt.TensorSpec(shape=[(None, 2), (3, None)]), np.zeros((1, 30)))
+    assert matches(gt.TensorSpec(strides=(None, 8)), np.zeros((3, 3)))
+    assert not matches(gt.TensorSpec(strides=(None, 8)), np.zeros((3, 3)).T)
+    assert found(spec, np.zeros((5, 9, 4))) == (
+        "shape[1] 9 (expected 1 to 8), shape[2] 4 (expected 3)"
+    )
+
+
+def test_the_odd_shapes() -> None:
+    for value in (
+        np.zeros(()),
+        np.zeros((0, 3)),
+        np.zeros((1,) * 64),
+        np.broadcast_to(np.zeros(3), (5, 3)),
+        np.lib.stride_tricks.as_strided(np.zeros(9), (3,), (-8,)),
+    ):
+        assert agreed(matching(value), value)
+        assert not matches(value, np.zeros((7, 7)))
+    assert matches(gt.TensorSpec(shape=()), np.zeros(()))
+    assert not matches(gt.TensorSpec(shape=()), np.zeros(1))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_changes_in_place_are_seen_by_the_next_check() -> None:
+    value = np.zeros((2, 3), "f")
+    guards = matching(value)
+    assert guards.check({"x": value})
+    for change, undo in (
+        (("shape", (3, 2)), ("shape", (2, 3))),
+        (("dtype", "i4"), ("dtype", "f4")),
+    ):
+        setattr(value, *change)
+        assert not guards.check({"x": value})
+        setattr(value, *undo)
+        assert guards.check({"x": value})
+    value.flags.writeable = False
+    assert not guards.check({"x": value})
+    value.flags.writeable = True
+    value.resize((3, 3), refcheck=False)
+    assert not guards.check({"x": value})
+
+
+def test_an_array_that_is_gone_is_not_looked_at() -> None:
+    def hold(x: Any) -> None: ...
+
+    guards = gt.GuardManager(hold)
+    guards.local("x").list_item(0).tensor_match(np.zeros((2, 3)))
+    values = [np.zeros((2, 3))]
+    assert guards.check({"x": values})
+    values.clear()
+    gc.collect()
+    assert not guards.check({"x": values})
+
+
+def test_specs_that_say_the_same_are_one_check() -> None:
+    guards = gt.GuardManager(step)
+    node = guards.local("x")
+    node.tensor_match(np.zeros((2, 3))).tensor_match(np.ones((2, 3)))
+    node.tensor_match(gt.TensorSpec.of(np.zeros((2, 3))))
+    assert len(guards.checks()) == 1
+    node.tensor_match(gt.TensorSpec(dtype="float64"))
+    assert len(guards.checks()) == 2
+
+
+def test_a_spec_is_copied() -> None:
+    spec = gt.TensorSpec(shape=(2, 3))
+    guards = matching(spec)
+    spec["shape"] = (9, 9)
+    assert guards.check({"x": np.zeros((2, 3))})
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"shap": (1,)}, "expected a dict with some of the facts type, dtype"),
+        ({"shape": 3}, "shape: expected a tuple, found 3"),
+        ({"shape": (1.5,)}, r"shape: expected an int, None or \(low, high\)"),
+        ({"shape": ((3, 1),)}, "shape: expected low <= high"),
+        ({"shape": (2**70,)}, "shape: expected an int of 64 bits"),
+        ({"shape": (1,), "ndim": 2}, "as many dimensions as in ndim, shape"),
+        ({"shape": (1,), "strides": (1, 2)}, "strides: expected as many dimensions"),
+        ({"shape": (1,) * 255}, "expected 0 to 254 dimensions"),
+        ({"ndim": -1}, "ndim: expected 0 to 254 dimensions"),
+        ({"dtype": "float33x"}, "dtype: expected the name of an element type"),
+        ({"dtype": 3}, "dtype: expected the name of an element type"),
+        ({"device": "gpu"}, "device: expected a device, such as 'cpu'"),
+        ({"layout": "round"}, "layout: expected a layout"),
+        ({"writeable": 1}, "writeable: expected a bool"),
+        ({"type": list}, "found type list"),
+        ({"type": 3}, "type: expected a class"),
+        ({"type": np.ndarray, "requires_grad": True}, "of the reader 'numpy' have"),
+        ({"type": np.ndarray, "storage_offset": 0}, "of the reader 'numpy' have"),
+        ({"dispatch_keys": -1}, "dispatch_keys: expected an int of 64 bits"),
+        (
+            {"dispatch_keys": 1, "local_dispatch_keys": 1},
+            "one of dispatch_keys and local_dispatch_keys",
+        ),
+        ([1, 2], "a tensor to take the facts from, or a TensorSpec"),
+    ],
+)
+def test_what_is_no_spec_is_refused_and_leaves_nothing(spec: Any, message: str) -> None:
+    guards = gt.GuardManager(step)
+    with pytest.raises((TypeError, OverflowError), match=message):
+        guards.local("x").tensor_match(spec)
+    assert guards.checks() == []
+
+
+def test_steps_fetch_sizes_and_strides() -> None:
+    guards = gt.GuardManager(step)
+    x = guards.local("x")
+    x.size(0).equals(300)
+    x.size(-1).int_range(1, 4)
+    x.stride(0).equals(24)
+    assert guards.check({"x": np.zeros((300, 3))})
+    assert not guards.check({"x": np.zeros((301, 3))})
+    assert not guards.check({"x": np.zeros(3)})
+    assert not guards.check({"x": [1]})
+
+
+def test_relations_read_shapes() -> None:
+    a, b = np.zeros((2, 3)), np.zeros((3, 5))
+    assert integers("x.shape[1] == y.shape[0]", x=a, y=b)
+    assert not integers("x.shape[0] == y.shape[0]", x=a, y=b)
+    assert integers("x.shape[-1] % 3 == 0 and x.ndim == 2", x=a)
+    assert not integers("x.shape[2] >= 0", x=a)
+    assert not integers("x.shape[0] >= 0", x=[1])
+    assert not integers("x.ndim >= 0", x=np.float64(1))
+
+
+def test_memory_that_overlaps() -> None:
+    whole = np.zeros(12)
+    values = {"x": whole[:6], "y": whole[4:8], "z": whole[8:]}
+
+    def verdict(pairs: Any, **locals_: Any) -> bool:
+        guards = gt.GuardManager(step)
+        guards.overlapping_memory(pairs, *map(guards.local, locals_))
+        answer = guards.check(locals_)
+        wanted = {tuple(sorted(pair)) for pair in pairs}
+        tensors = list(locals_.values())
+        shared = {
+            (i, j)
+            for j in range(len(tensors))
+            for i in range(j)
+            if np.may_share_memory(tensors[i], tensors[j])
+        }
+        assert answer == (shared == wanted)
+        return answer
+
+    assert verdict(((1, 0),), **values)
+    assert not verdict((), **values)
+    assert not verdict(((0, 1), (1, 2)), **values)
+    assert verdict((), x=whole[:0], y=whole, z=np.zeros(3))
+    assert verdict(((0, 1), (0, 2), (1, 2)), x=whole, y=whole[::-1], z=whole[3:4])
+    guards = gt.GuardManager(step)
+    with pytest.raises(TypeError, match="tuple of pairs"):
+        guards.overlapping_memory(((0, 0),), guards.local("x"), guards.local("y"))
+    with pytest.raises(ValueError, match="pairs of their positions"):
+        guards.overlapping_memory(((0, 2),), guards.local("x"), guards.local("y"))
+    guards.overlapping_memory((), guards.local("x"), guards.local("y"))
+    assert not guards.check({"x": whole, "y": [1]})
+
+
+def test_guards_are_built_before_numpy_is_imported() -> None:
+    text = """
+import sys
+import guardtree as gt
+guards = gt.GuardManager(lambda x: None)
+guards.local("x").tensor_match(gt.TensorSpec(dtype="float32", shape=(2, None)))
+assert not guards.check({"x": [1]})
+assert "numpy" not in sys.modules
+import numpy
+assert guards.check({"x": numpy.zeros((2, 9), "f")})
+assert not guards.check({"x": numpy.zeros((3, 9), "f")})
+"""
+    subprocess.run([sys.executable, "-c", text], check=True)
