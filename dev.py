@@ -33,6 +33,7 @@ PRESETS = ("dev", "release", "asan", "clang")
 TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
 TOOLS += ["hypothesis", "rich"]
 WHEELS_ONLY = ["numpy", "matplotlib"]
+TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 
 # Debian's names of the libraries a command compiles against; CMake fetches absent ones.
 LIBRARIES = {"demo": ["robin-map-dev"], "build": ["robin-map-dev"]}
@@ -206,6 +207,14 @@ def make_venv(python: Interpreter) -> Path:
     return program
 
 
+def add_torch(program: Path, env: dict[str, str]) -> None:
+    """torch and the reader that is built for it."""
+    pip = [program, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    call([*pip, TORCH], f"pip could not install {TORCH} (see above).")
+    build = [program, "-m", "guardtree.torch", "build"]
+    call(build, "the torch reader could not be built (see above).", env=env)
+
+
 def jobs() -> int:
     """As many compilers at once as there are cores, and 2 GiB of memory for each."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -302,6 +311,7 @@ def main() -> int:
     parser.add_argument("command", choices=("demo", "test", "bench", "build"))
     parser.add_argument("--python", default=sys.executable, help="Python to build for")
     parser.add_argument("--preset", choices=PRESETS, help="one of CMakePresets.json")
+    parser.add_argument("--torch", action="store_true", help=f"test with {TORCH}")
     parser.add_argument("--ci", action="store_true", help="warnings fail, never ask")
     args, rest = parser.parse_known_args()
     preset = "release" if args.command in ("demo", "bench") else "dev"
@@ -313,6 +323,8 @@ def main() -> int:
     if args.command == "build":
         say(f"built; PYTHONPATH={folder / 'python'} makes it importable.")
         return 0
+    if args.torch:
+        add_torch(program, env)
     if args.command == "test":
         return test(program, folder, env, rest)
     return call([program, "-m", "guardtree", args.command, *rest], env=env)

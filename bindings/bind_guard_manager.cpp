@@ -12,31 +12,51 @@
 namespace guardtree {
 namespace {
 
-/// What is not an empty program on a dict.
-bool check_program(const GuardTree& tree, const Program& program, PyObject* subject,
-                   bool& passes) {
-    const auto evaluate_on = [&](const View& view) {
-        auto** values = static_cast<PyObject**>(
-            __builtin_alloca(sizeof(PyObject*) * program.value_count()));
-        Owned<> error;
-        passes = evaluate(program, view, values, error) == Verdict::pass;
+Verdict evaluated(const Program& program, const View& view) {
+    auto** values = static_cast<PyObject**>(
+        __builtin_alloca(sizeof(PyObject*) * program.value_count()));
+    Owned<> error;
+    return evaluate(program, view, values, error);
+}
+
+/// On a dict, without a reference to anything, where no user code runs. False where a
+/// view that looks further is needed.
+bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
+                bool& passes) {
+    if (program.calls_python() || program.owned_count() > 0) return false;
+    const Scope scope = scope_of(tree.code(), tree.function());
+    // A program that names no local reads no slot.
+    const size_t count =
+        program.names().empty() ? 0 : static_cast<size_t>(scope.code->co_nlocalsplus);
+    DictView view(scope,
+                  static_cast<SlotWord*>(__builtin_alloca(count * sizeof(SlotWord))));
+    if (!view.fill(dict, program.names())) return false;
+    passes = evaluated(program, view) == Verdict::pass;
+    return true;
+}
+
+bool check_subject(GuardTree& tree, PyObject* subject) {
+    const Shared<CompiledGuards> compiled = tree.compiled();
+    bool passes = false;
+    const auto check_on = [&](const View& view) {
+        passes = evaluated(compiled->program, view) == Verdict::pass;
         return !PyErr_Occurred();
     };
-    return with_view(
-        program, subject, [&] { return HeldScope(tree); }, evaluate_on);
+    if (!with_view(
+            compiled->program, subject, [&] { return HeldScope(tree); }, check_on)) {
+        throw py::error_already_set();
+    }
+    return passes;
 }
 
 /// METH_O: the hot entry from Python bypasses pybind11's call path.
 PyObject* check(PyObject* self, PyObject* subject) {
     try {
         GuardTree& tree = GuardManager::from_python(self)->tree();
-        const Shared<CompiledGuards> compiled = tree.compiled();
-        const Program& program = compiled->program;
-        bool passes = true;
-        if (program.ops().empty() && PyDict_Check(subject)) {
-            tree.code();  // throws for code that is gone, as any check does
-        } else if (!check_program(tree, program, subject, passes)) {
-            return nullptr;
+        bool passes = false;
+        if (!PyDict_CheckExact(subject) ||
+            !check_dict(tree, tree.compiled()->program, subject, passes)) {
+            passes = check_subject(tree, subject);
         }
         return Owned<>::share(passes ? Py_True : Py_False).release();
     } catch (...) {

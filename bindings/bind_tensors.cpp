@@ -1,5 +1,6 @@
 // Tensor facts and the registration of readers.
 // SPDX-License-Identifier: MIT
+#include "../guards/tensors/dlpack_reader.h"
 #include "../guards/tensors/readers.h"
 #include "../guards/tensors/spec.h"
 
@@ -16,17 +17,26 @@ py::object facts_of(py::handle tensor) {
     return py::reinterpret_steal<py::object>(facts.release());
 }
 
-void register_type(const py::type& type, py::handle capsule) {
-    if (!PyCapsule_IsValid(capsule.ptr(), tensor_reader_capsule)) {
-        throw py::type_error("expected a capsule called " +
-                             std::string(tensor_reader_capsule) + ", found " +
-                             found_text(capsule.ptr()));
+const TensorReader* reader_in(py::handle capsule) {
+    if (PyCapsule_IsValid(capsule.ptr(), tensor_reader_capsule)) {
+        return static_cast<const TensorReader*>(
+            PyCapsule_GetPointer(capsule.ptr(), tensor_reader_capsule));
     }
-    const auto* reader = static_cast<const TensorReader*>(
-        PyCapsule_GetPointer(capsule.ptr(), tensor_reader_capsule));
-    Diagnostic problem;
+    throw py::type_error("expected None or a capsule called " +
+                         std::string(tensor_reader_capsule) + ", found " +
+                         found_text(capsule.ptr()));
+}
+
+void register_type(const py::type& type, py::handle reader) {
     auto* kind = reinterpret_cast<PyTypeObject*>(type.ptr());
-    if (!register_tensor_type(kind, reader, problem)) throw_diagnostic(problem);
+    const TensorReader* found =
+        reader.is_none() ? dlpack_reader(kind, false) : reader_in(reader);
+    if (!found) {
+        throw py::type_error(reference_text(type.ptr()) +
+                             " has no __dlpack_c_exchange_api__ to read it by");
+    }
+    Diagnostic problem;
+    if (!register_tensor_type(kind, found, problem)) throw_diagnostic(problem);
 }
 
 }  // namespace
@@ -39,8 +49,8 @@ void bind_tensors(py::module_& module) {
     module.def("register_tensor_type", &register_type, py::arg("type"),
                py::arg("reader"),
                "Has tensors of a type read by a plugin's reader, a capsule called "
-               "guardtree.tensor_reader. For ever; ImportError for a reader of another "
-               "version.");
+               "guardtree.tensor_reader; None: by the DLPack interface of the type. "
+               "For ever; ImportError for a reader of another version.");
 }
 
 }  // namespace guardtree

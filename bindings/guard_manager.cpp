@@ -70,6 +70,16 @@ PyFunctionObject* GuardTree::function() const noexcept {
     return reinterpret_cast<PyFunctionObject*>(function_.object);
 }
 
+Scope scope_of(PyCodeObject* code, PyFunctionObject* function) noexcept {
+    Scope scope{.code = code};
+    if (function) {
+        scope.globals = function->func_globals;
+        scope.builtins = function->func_builtins;
+        scope.closure = function->func_closure;
+    }
+    return scope;
+}
+
 const Shared<CompiledGuards>& GuardTree::compiled() {
     if (!compiled_) {
         auto made = make_shared_counted<CompiledGuards>();

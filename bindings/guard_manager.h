@@ -20,6 +20,9 @@ struct CompiledGuards : Counted {
     Program program;
 };
 
+/// Where a function's names are looked up, or those of code alone; borrowed.
+Scope scope_of(PyCodeObject* code, PyFunctionObject* function) noexcept;
+
 /// The tree of a root handle, what it was made for, and its program.
 class GuardTree {
 public:

@@ -11,14 +11,9 @@ namespace guardtree {
 /// A mapping view's scope, held: user code that runs meanwhile may drop the function.
 struct HeldScope {
     explicit HeldScope(PyCodeObject* guarded, PyFunctionObject* called = nullptr)
-        : code(Owned<PyCodeObject>::share(guarded)),
-          function(Owned<>::share(as_object(called))) {
-        scope.code = guarded;
-        if (!called) return;
-        scope.globals = called->func_globals;
-        scope.builtins = called->func_builtins;
-        scope.closure = called->func_closure;
-    }
+        : scope(scope_of(guarded, called)),
+          code(Owned<PyCodeObject>::share(guarded)),
+          function(Owned<>::share(as_object(called))) {}
 
     /// Throws when the code of the guards has died.
     explicit HeldScope(const GuardTree& tree)

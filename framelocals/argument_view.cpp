@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cpython/dict_layout.h"
+#include "same_text.h"
 #include "view.h"
 
 namespace guardtree {
@@ -27,6 +29,48 @@ MappingView::MappingView(const Scope& scope, std::span<SlotWord> storage) noexce
 
 MappingView::~MappingView() {
     for (SlotWord value : storage_) Owned<>::steal(slot_object(value)).reset();
+}
+
+uint16_t DictView::find(const DictStringEntry* entries, Py_ssize_t count,
+                        const SlotName& wanted) noexcept {
+    constexpr Py_ssize_t first_keys = 16;
+    const auto is_it = [&](uint16_t place) {
+        PyObject* key = entries[place].key;
+        return key && same_text(key, wanted.name);
+    };
+    uint16_t place = wanted.place;
+    if (place < count && is_it(place)) return place;
+    count = std::min(count, first_keys);
+    for (place = 0; place < count; ++place) {
+        if (!is_it(place)) continue;
+        __atomic_store_n(&wanted.place, place, __ATOMIC_RELAXED);
+        return place;
+    }
+    return no_place;
+}
+
+bool DictView::fill(PyObject* dict, std::span<const SlotName> wanted) noexcept {
+    mapping_ = dict;
+    if (wanted.empty()) return true;
+    const KeyTable* keys = dict_keys(dict);
+    if (keys->kind == KeyTable::general) return false;
+    const auto* entries = keys->entries<DictStringEntry>();
+    const Py_ssize_t count = keys->entry_count;
+    PyObject* const* split = split_values(dict);
+    auto* slots = const_cast<SlotWord*>(slots_);
+    const int first_free = first_free_slot(code_);
+    for (const SlotName& entry : wanted) {
+        if (entry.slot >= first_free) return false;
+        uint16_t place = __atomic_load_n(&entry.place, __ATOMIC_RELAXED);
+        if (place >= count || entries[place].key != entry.name) [[unlikely]] {
+            place = find(entries, count, entry);
+            if (place == no_place) return false;
+        }
+        PyObject* found = split ? split[place] : entries[place].value;
+        if (!found) return false;
+        slots[entry.slot] = word(found);
+    }
+    return true;
 }
 
 bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noexcept {

@@ -24,14 +24,9 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
 [[gnu::always_inline]] inline Borrowed<> find_in_dict(PyObject* dict, const Key& key,
                                                       Remembered remembered) noexcept {
     if (!dict || !PyDict_Check(dict)) return nullptr;
-    const KeyTable* keys = dict_keys(dict);
-    const uint16_t place = remembered.place();
-    if (keys->kind != KeyTable::general && place < keys->entry_count) [[likely]] {
-        const DictStringEntry& entry = keys->entries<DictStringEntry>()[place];
-        if (entry.key == key.value) [[likely]] {
-            return string_entry_value(dict, place);
-        }
-    }
+    PyObject* found = string_value_at(dict, key.value, remembered.place());
+    if (found) [[likely]]
+        return found;
     return find_in_dict_anew(dict, key, remembered);
 }
 

@@ -132,16 +132,22 @@ template <class T, bool from_local, Walkable W>
            step[1].as<TypeMatch>().check(values[step->destination]);
 }
 
+/// A value of a relation; null when it is not there. Without a branch: values are words
+/// too, and have no mark to take off.
+inline PyObject* value_of(const RelationSource& source, const SlotWord* slots,
+                          PyObject* const* values) noexcept {
+    const auto* words =
+        source.from_local ? slots : reinterpret_cast<const SlotWord*>(values);
+    return slot_object(words[source.index]);
+}
+
 /// Gathers the values of a relation in its scratch; false when one is not there.
 inline bool gather(const Program& program, const Op& op, const SlotWord* slots,
                    PyObject** values) noexcept {
     bool is_complete = true;
     PyObject** to = values + op.destination;
     for (const RelationSource& source : program.sources_of(op)) {
-        // Without a branch: values are words too, and have no mark to take off.
-        const auto* words =
-            source.from_local ? slots : reinterpret_cast<const SlotWord*>(values);
-        PyObject* value = slot_object(words[source.index]);
+        PyObject* value = value_of(source, slots, values);
         is_complete &= value != nullptr;
         *to++ = value;
     }
@@ -151,9 +157,17 @@ inline bool gather(const Program& program, const Op& op, const SlotWord* slots,
 template <GuardRelation R>
 Verdict run_relation(const Program& program, const Op& op, const SlotWord* slots,
                      PyObject** values) noexcept {
+    const R& relation = op.as<R>();
+    if (op.place == 2) {  // most have two: no loop, no scratch
+        const RelationSource* sources = program.sources_of(op).data();
+        PyObject* pair[2] = {value_of(sources[0], slots, values),
+                             value_of(sources[1], slots, values)};
+        if (!pair[0] || !pair[1]) return Verdict::fail;
+        return relation.check(pair) ? Verdict::pass : Verdict::fail;
+    }
     if (!gather(program, op, slots, values)) return Verdict::fail;
     const std::span<PyObject*> gathered(values + op.destination, op.place);
-    return op.as<R>().check(gathered) ? Verdict::pass : Verdict::fail;
+    return relation.check(gathered) ? Verdict::pass : Verdict::fail;
 }
 
 template <Walkable W>

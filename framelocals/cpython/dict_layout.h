@@ -79,6 +79,18 @@ inline PyObject* string_entry_value(PyObject* dict, size_t place) noexcept {
                   : dict_keys(dict)->entries<DictStringEntry>()[place].value;
 }
 
+/// The value of an interned str that the dict has at `place`; null when it has it not
+/// there.
+inline PyObject* string_value_at(PyObject* dict, PyObject* key, size_t place) noexcept {
+    const KeyTable* keys = dict_keys(dict);
+    if (keys->kind == KeyTable::general ||
+        place >= static_cast<size_t>(keys->entry_count) ||
+        keys->entries<DictStringEntry>()[place].key != key) {
+        return nullptr;
+    }
+    return string_entry_value(dict, place);
+}
+
 /// The keys that the values of an instance without a dict of its own go by.
 inline const KeyTable* instance_keys(PyTypeObject* type) noexcept {
     return reinterpret_cast<const KeyTable*>(

@@ -31,6 +31,7 @@ struct DistinctObjects {
     }
 
     bool check(std::span<PyObject*> values) const noexcept {
+        if (values.size() == 2) return values[0] != values[1];
         constexpr size_t few = 12;  // up to here pairs are cheaper than sorting
         if (values.size() > few) {
             std::ranges::sort(values, std::less<>());

@@ -44,7 +44,7 @@ bool DLPackReader::read(PyObject* value, const void* context,
     to.strides = tensor.strides ? tensor.strides : no_sizes;
     to.is_compact = !tensor.strides && tensor.rank > 0;
     to.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
-    to.item_bytes = (tensor.dtype_bits * tensor.dtype_lanes + 7) / 8;
+    to.item_bytes = (int64_t{tensor.dtype_bits} * tensor.dtype_lanes + 7) / 8;
     to.stride_bytes = to.item_bytes;
     return true;
 }

@@ -40,9 +40,21 @@ struct DLPackReader {
     static constexpr bool knows_dispatch_keys = false;
     static constexpr bool knows_storage_offset = false;
     static constexpr bool reads_subclasses = false;
+    static constexpr bool may_be_compact = true;
 
     /// `context` is the type's DLPackExchange.
     static bool read(PyObject* value, const void* context, TensorFacts& to) noexcept;
+
+    static constexpr uint32_t late_flags = 0;
+
+    static bool read_plain(PyObject* value, const void* context,
+                           TensorFacts& to) noexcept {
+        return read(value, context, to);
+    }
+
+    static bool has_late_flags(const TensorPattern&, PyObject*) noexcept {
+        return true;
+    }
 };
 
 /// The reader for a type that has the interface, kept for ever; null when it has none.

@@ -113,18 +113,26 @@ bool dtype_of_name(std::string_view name, uint32_t& to) {
     name = without_module(name);
     if (value_in(dtypes, name, to)) return true;
     const size_t digits = name.find_first_of("0123456789");
-    if (digits == std::string_view::npos) return false;
+    if (digits == std::string_view::npos || digits == 0) return false;
     std::string_view rest = name.substr(digits);
+    std::string_view known = name.substr(0, digits);
     unsigned family = 0;
     unsigned lanes = 1;
     unsigned bits = 0;
+    const size_t line = rest.find('_');
+    if (known == "dtype" && line != std::string_view::npos) {  // one without a name
+        if (!number_of(rest.substr(0, line), family) || family > 0xff) return false;
+        rest = rest.substr(line + 1);
+        known = {};
+    }
     const size_t cross = rest.find('x');
     if (cross != std::string_view::npos) {
         if (!number_of(rest.substr(cross + 1), lanes)) return false;
         rest = rest.substr(0, cross);
     }
-    if (!value_in(families, name.substr(0, digits), family) || !number_of(rest, bits) ||
-        bits == 0 || bits > 0xffff || lanes == 0 || lanes > 0xff) {
+    if ((!known.empty() && !value_in(families, known, family)) ||
+        !number_of(rest, bits) || bits == 0 || bits > 0xffff || lanes == 0 ||
+        lanes > 0xff) {
         return false;
     }
     to = tensor_dtype(family, bits, lanes);

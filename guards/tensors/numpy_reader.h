@@ -30,7 +30,8 @@ struct NumpyDtype {
 };
 
 /// Bytes of one element. Where that is kept depends on NumPy's major version.
-int64_t numpy_item_bytes(PyObject* dtype) noexcept;
+/// Pure, so that a check, which does not ask, does not call it.
+[[gnu::pure]] int64_t numpy_item_bytes(PyObject* dtype) noexcept;
 
 /// TensorReader for numpy.ndarray and what inherits from it.
 struct NumpyReader {
@@ -40,6 +41,7 @@ struct NumpyReader {
     static constexpr bool knows_dispatch_keys = false;
     static constexpr bool knows_storage_offset = false;
     static constexpr bool reads_subclasses = true;
+    static constexpr bool may_be_compact = false;
 
     /// The word of NumPy's own types by their number (NPY_TYPES); Linux x86-64.
     static constexpr uint32_t dtypes[] = {
@@ -76,6 +78,17 @@ struct NumpyReader {
         to.data = array->data;
         to.item_bytes = numpy_item_bytes(array->dtype);
         to.stride_bytes = 1;
+        return true;
+    }
+
+    static constexpr uint32_t late_flags = 0;
+
+    static bool read_plain(PyObject* value, const void* context,
+                           TensorFacts& to) noexcept {
+        return read(value, context, to);
+    }
+
+    static bool has_late_flags(const TensorPattern&, PyObject*) noexcept {
         return true;
     }
 };

@@ -41,6 +41,11 @@ constexpr uint32_t tensor_dtype(unsigned code, unsigned bits, unsigned lanes = 1
     return code | bits << 8 | lanes << 24;
 }
 
+/// Bytes of one element; 0 for dtype_object.
+constexpr int64_t bytes_of_dtype(uint32_t dtype) {
+    return ((dtype >> 8 & 0xffff) * (dtype >> 24) + 7) / 8;
+}
+
 /// Kinds of devices; DLPack's numbers (DLDeviceType), 64 + its own number for others.
 enum TensorDevice : uint8_t { device_cpu = 1, device_cuda = 2, device_own = 64 };
 
@@ -91,6 +96,8 @@ struct TensorBounds {
 
 /// What a tensor's metadata have to be. Made once, read by every check.
 struct TensorPattern {
+    PyTypeObject* type =
+        nullptr;  ///< exactly this one; null: any that the reader reads
     uint64_t kind = 0;
     uint64_t kind_mask = 0;  ///< which bits of kind count
     uint32_t flags = 0;
@@ -99,12 +106,20 @@ struct TensorPattern {
     bool has_dispatch_keys = false;
     bool are_keys_local = false;  ///< with the thread's included and excluded keys
     bool has_storage_offset = false;
-    bool are_exact = false;  ///< every bound has low == high
     int64_t storage_offset = 0;
     const TensorBounds* sizes = nullptr;  ///< null: any; else the rank counts too
     const TensorBounds* strides = nullptr;
     PyObject* dtype = nullptr;  ///< kept alive by the pattern's owner
+    /// Size and stride of each dimension in turn, where all are exact, element type,
+    /// device and rank count, and nothing else but flags and raw dispatch keys: what an
+    /// example gives. Else null.
+    const int64_t* plain = nullptr;
+    uint64_t dispatch_keys_mask = 0;  ///< of `plain`: all bits, or none
 };
+
+/// Whether a value of a type that the reader reads is as the pattern says.
+using TensorMatches = bool (*)(const TensorPattern& pattern, PyObject* value,
+                               const void* context) noexcept;
 
 /// How tensors of a type are read. A table of plain functions: plugins fill it in, and
 /// keep it for the life of the process. Nothing of it allocates, throws or runs user
@@ -121,8 +136,7 @@ struct TensorReader {
     const void* context;    ///< handed to both functions
     /// False when the value's metadata cannot be read.
     bool (*read)(PyObject* value, const void* context, TensorFacts& to) noexcept;
-    bool (*matches)(const TensorPattern& pattern, PyObject* value,
-                    const void* context) noexcept;
+    TensorMatches matches;
     /// The key set with what the thread includes and excludes; null without keys.
     uint64_t (*local_keys)(uint64_t keys) noexcept;
 };
@@ -150,28 +164,31 @@ inline bool same_dtype_object(PyObject* found, PyObject* expected) noexcept {
 }
 
 /// All values lie in their bounds.
-inline bool within(const int64_t* values, const TensorBounds* bounds, unsigned count,
-                   bool are_exact) noexcept {
+inline bool within(const int64_t* values, const TensorBounds* bounds,
+                   unsigned count) noexcept {
     for (unsigned i = 0; i < count; ++i) {
-        if (are_exact ? values[i] != bounds[i].low
-                      : values[i] < bounds[i].low || values[i] > bounds[i].high) {
-            return false;
-        }
+        if (values[i] < bounds[i].low || values[i] > bounds[i].high) return false;
     }
     return true;
 }
 
-/// Whether a value that R reads is as the pattern says. R has what TensorReader has, as
-/// static members and constants.
+/// The bits of kind and of these flags that are not as expected.
+inline uint64_t kind_differences(const TensorPattern& pattern, const TensorFacts& facts,
+                                 uint32_t flags = ~0u) noexcept {
+    return ((facts.kind ^ pattern.kind) & pattern.kind_mask) |
+           ((facts.flags ^ pattern.flags) & pattern.flags_mask & flags);
+}
+
+/// Every pattern. Apart from the plain ones, whose facts stay in registers.
 template <class R>
-[[gnu::always_inline]] inline bool matches_pattern(const TensorPattern& pattern,
-                                                   PyObject* value,
-                                                   const void* context) noexcept {
+[[gnu::noinline]] bool matches_any_pattern(const TensorPattern& pattern,
+                                           PyObject* value,
+                                           const void* context) noexcept {
     TensorFacts facts;
-    if (!R::read(value, context, facts)) return false;
-    if ((facts.kind ^ pattern.kind) & pattern.kind_mask) return false;
-    if ((facts.flags ^ pattern.flags) & pattern.flags_mask) return false;
-    if (pattern.flags_mask & ~R::known_flags) return false;
+    if (!R::read(value, context, facts) || kind_differences(pattern, facts) ||
+        (pattern.flags_mask & ~R::known_flags)) {
+        return false;
+    }
     if constexpr (R::knows_dispatch_keys) {
         if (pattern.has_dispatch_keys) {
             const uint64_t keys = pattern.are_keys_local
@@ -183,23 +200,13 @@ template <class R>
         return false;
     }
     const unsigned rank = facts.rank();
-    if (pattern.sizes) {
-        if (!facts.sizes ||
-            !within(facts.sizes, pattern.sizes, rank, pattern.are_exact)) {
-            return false;
-        }
-    }
+    if (pattern.sizes && (!facts.sizes || !within(facts.sizes, pattern.sizes, rank)))
+        return false;
     if (pattern.strides) {
-        if (facts.is_compact) {
-            for (unsigned i = 0; i < rank; ++i) {
-                const int64_t stride = stride_of(facts, i);
-                if (!within(&stride, pattern.strides + i, 1, pattern.are_exact)) {
-                    return false;
-                }
-            }
-        } else if (!facts.strides ||
-                   !within(facts.strides, pattern.strides, rank, pattern.are_exact)) {
-            return false;
+        if (!facts.strides) return false;
+        for (unsigned i = 0; i < rank; ++i) {
+            const int64_t stride = stride_of(facts, i);
+            if (!within(&stride, pattern.strides + i, 1)) return false;
         }
     }
     if (pattern.has_storage_offset) {
@@ -207,6 +214,36 @@ template <class R>
             return false;
     }
     return !pattern.dtype || same_dtype_object(facts.dtype, pattern.dtype);
+}
+
+/// Whether a value that R reads is as the pattern says. R has what TensorReader has, as
+/// static members and constants, and `read_plain`: what TensorPattern::plain is about,
+/// false also where one of it is not to be had; it leaves out `late_flags`, which
+/// `has_late_flags` is asked for last.
+template <class R>
+[[gnu::always_inline]] inline bool matches_pattern(const TensorPattern& pattern,
+                                                   PyObject* value,
+                                                   const void* context) noexcept {
+    if (pattern.type && Py_TYPE(value) != pattern.type) return false;
+    if (!pattern.plain) return matches_any_pattern<R>(pattern, value, context);
+    TensorFacts facts;
+    if (!R::read_plain(value, context, facts)) return false;
+    uint64_t differs = kind_differences(pattern, facts, ~R::late_flags);
+    if constexpr (R::knows_dispatch_keys) {
+        differs |=
+            (facts.dispatch_keys ^ pattern.dispatch_keys) & pattern.dispatch_keys_mask;
+    }
+    if (differs) return false;
+    if constexpr (R::may_be_compact) {
+        if (facts.is_compact) return matches_any_pattern<R>(pattern, value, context);
+    }
+    const int64_t* expected = pattern.plain;
+    const unsigned rank = facts.rank();
+    for (unsigned i = 0; i < rank; ++i, expected += 2) {
+        if (facts.sizes[i] != expected[0] || facts.strides[i] != expected[1])
+            return false;
+    }
+    return R::has_late_flags(pattern, value);
 }
 
 /// The table of a reader.

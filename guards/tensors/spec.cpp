@@ -59,7 +59,7 @@ public:
                         const std::vector<TensorBounds>& expected, const int64_t* found,
                         unsigned rank) {
         for (unsigned i = 0; i < rank && i < expected.size(); ++i) {
-            if (within(found + i, &expected[i], 1, false)) continue;
+            if (within(found + i, &expected[i], 1)) continue;
             add(fact + "[" + std::to_string(i) + "]", bounds_text(expected[i]),
                 std::to_string(found[i]));
         }
@@ -146,8 +146,8 @@ std::string repr_text(PyObject* value) {
 
 std::vector<std::string> TensorSpec::differences(PyObject* value) const {
     Differences to;
-    if (type && Py_TYPE(value) != type) {
-        to.add("type", reference_text(as_object(type)),
+    if (pattern.type && Py_TYPE(value) != pattern.type) {
+        to.add("type", reference_text(as_object(pattern.type)),
                reference_text(as_object(Py_TYPE(value))));
     }
     const TensorReader* by = find_tensor_reader(Py_TYPE(value));
@@ -185,20 +185,6 @@ std::string TensorSpec::text() const {
     return "TensorSpec(" + text + ")";
 }
 
-bool TensorOperand::matches(PyObject* value) const noexcept {
-    const TensorReader* reader = spec->reader;
-    if (spec->type) {
-        if (Py_TYPE(value) != spec->type) return false;
-        if (spec->is_numpy) {
-            return matches_pattern<NumpyReader>(spec->pattern, value, nullptr);
-        }
-    } else {
-        reader = find_tensor_reader(Py_TYPE(value));
-        if (!reader) return false;
-    }
-    return reader->matches(spec->pattern, value, reader->context);
-}
-
 std::string TensorOperand::found(PyObject* value) const {
     std::string text;
     for (const std::string& each : spec->differences(value)) {
@@ -210,9 +196,9 @@ std::string TensorOperand::found(PyObject* value) const {
 bool same(TensorOperand a, TensorOperand b) noexcept {
     const TensorPattern& x = a.spec->pattern;
     const TensorPattern& y = b.spec->pattern;
-    return a.spec->type == b.spec->type && x.kind == y.kind &&
-           x.kind_mask == y.kind_mask && x.flags == y.flags &&
-           x.flags_mask == y.flags_mask && x.has_dispatch_keys == y.has_dispatch_keys &&
+    return x.type == y.type && x.kind == y.kind && x.kind_mask == y.kind_mask &&
+           x.flags == y.flags && x.flags_mask == y.flags_mask &&
+           x.has_dispatch_keys == y.has_dispatch_keys &&
            x.are_keys_local == y.are_keys_local && x.dispatch_keys == y.dispatch_keys &&
            x.has_storage_offset == y.has_storage_offset &&
            x.storage_offset == y.storage_offset && !x.sizes == !y.sizes &&
@@ -222,7 +208,7 @@ bool same(TensorOperand a, TensorOperand b) noexcept {
 }
 
 size_t hash_of(TensorOperand a) noexcept {
-    size_t hash = std::hash<const void*>{}(a.spec->type) ^ a.spec->pattern.kind;
+    size_t hash = std::hash<const void*>{}(a.spec->pattern.type) ^ a.spec->pattern.kind;
     for (const TensorBounds& each : a.spec->sizes) {
         hash = hash * 31 + static_cast<size_t>(each.low);
     }

@@ -15,6 +15,13 @@ namespace {
 
 constexpr unsigned most_dimensions = unknown_tensor_rank - 1;
 
+/// TensorMatches without a type: the reader is found first.
+bool matches_any_type(const TensorPattern& pattern, PyObject* value,
+                      const void*) noexcept {
+    const TensorReader* reader = find_tensor_reader(Py_TYPE(value));
+    return reader && reader->matches(pattern, value, reader->context);
+}
+
 /// Fills a spec from a dict, fact by fact.
 class SpecReader {
 public:
@@ -82,10 +89,9 @@ private:
 
     bool read_type(PyObject* value) {
         if (!PyType_Check(value)) return refuse("a class", value);
-        to_.type = reinterpret_cast<PyTypeObject*>(value);
-        to_.reader = demand_tensor_reader(to_.type, problem_);
+        to_.pattern.type = reinterpret_cast<PyTypeObject*>(value);
+        to_.reader = demand_tensor_reader(to_.pattern.type, problem_);
         if (!to_.reader) return false;
-        to_.is_numpy = to_.reader->read == NumpyReader::read;
         return keep_fact(Owned<>::share(value));
     }
 
@@ -247,11 +253,6 @@ private:
 
     void finish() {
         TensorPattern& pattern = to_.pattern;
-        const auto is_exact = [](const TensorBounds& each) {
-            return each.low == each.high;
-        };
-        pattern.are_exact = std::ranges::all_of(to_.sizes, is_exact) &&
-                            std::ranges::all_of(to_.strides, is_exact);
         static constexpr TensorBounds none{};
         const auto begin = [](const std::vector<TensorBounds>& all) {
             return all.empty() ? &none : all.data();
@@ -259,6 +260,34 @@ private:
         if (PyDict_GetItemString(to_.facts, "shape")) pattern.sizes = begin(to_.sizes);
         if (PyDict_GetItemString(to_.facts, "strides"))
             pattern.strides = begin(to_.strides);
+        if (is_plain()) make_plain();
+        to_.matches = to_.reader ? to_.reader->matches : matches_any_type;
+        to_.context = to_.reader ? to_.reader->context : nullptr;
+    }
+
+    /// What TensorPattern::plain is for. Without a type, any reader may be asked.
+    bool is_plain() const {
+        const TensorPattern& pattern = to_.pattern;
+        const auto is_exact = [](const TensorBounds& each) {
+            return each.low == each.high;
+        };
+        constexpr uint64_t counts =
+            tensor_dtype_mask | tensor_device_mask | tensor_rank_mask;
+        return to_.reader && pattern.kind_mask == counts && pattern.sizes &&
+               pattern.strides && !pattern.dtype && !pattern.has_storage_offset &&
+               !pattern.are_keys_local && std::ranges::all_of(to_.sizes, is_exact) &&
+               std::ranges::all_of(to_.strides, is_exact);
+    }
+
+    void make_plain() {
+        for (size_t i = 0; i < to_.sizes.size(); ++i) {
+            to_.plain.push_back(to_.sizes[i].low);
+            to_.plain.push_back(to_.strides[i].low);
+        }
+        if (to_.plain.empty()) to_.plain.push_back(0);
+        to_.pattern.plain = to_.plain.data();
+        if (to_.pattern.has_dispatch_keys)
+            to_.pattern.dispatch_keys_mask = ~uint64_t{0};
     }
 
     /// A fact that the type's reader never tells could never be as expected.

@@ -92,6 +92,9 @@ def has_fact(value: Any, name: str, expected: Any) -> bool:
         found = name if name == "requires_grad" else f"is_{name}"
         answer = getattr(value, found, None)
         return (answer() if callable(answer) else answer) is expected
+    if name == "dispatch_keys":
+        keys = sys.modules["torch"]._C._dispatch_keys
+        return is_torch(value) and keys(value).raw_repr() == expected
     if name in FLAGS:
         return is_array(value) and getattr(value.flags, name) is expected
     raise AssertionError(name)

@@ -581,8 +581,8 @@ def features() -> dict[str, str | bool]: ...
 def tensor_facts(tensor: object) -> dict[str, Any]:
     """The facts of a tensor as a dict that tensor_match takes."""
 
-def register_tensor_type(type: type, reader: object) -> None:
-    """Has tensors of a type read by a plugin's reader, for ever."""
+def register_tensor_type(type: type, reader: object | None) -> None:
+    """Has tensors of a type read by a plugin's reader (None: by DLPack), for ever."""
 
 def _kinds() -> list[dict[str, Any]]: ...
 def _steps() -> list[dict[str, Any]]: ...

@@ -25,6 +25,7 @@ __all__ = [
     "PluginWarning",
     "guard_state",
     "has_plugin",
+    "plugin",
     "plugin_path",
     "state",
 ]
@@ -68,10 +69,11 @@ def has_plugin() -> bool:
     return _plugin is not None
 
 
-def _demand_plugin() -> Any:
+def plugin() -> Any:
+    """The plugin's module, with its ``reader``; PluginError without one."""
     if _plugin is None:
         raise PluginError(
-            "torch's state needs the plugin; run: python -m guardtree.torch build"
+            "there is no plugin for this torch; run: python -m guardtree.torch build"
         )
     return _plugin
 
@@ -82,7 +84,7 @@ def state() -> dict[str, int | bool]:
     Numbers are torch's own: of dtypes the ScalarType, of ``torch_function`` 0 enabled,
     1 subclasses disabled, 2 disabled. PluginError without the plugin.
     """
-    facts: dict[str, int | bool] = _demand_plugin().state_facts()
+    facts: dict[str, int | bool] = plugin().state_facts()
     return facts
 
 
@@ -93,7 +95,7 @@ def guard_state(guards: GuardManager, **facts: int | bool) -> GuardManager:
     fact, PluginError without the plugin.
     """
     chosen = facts or state()
-    capsule = _demand_plugin().state_check(chosen)
+    capsule = plugin().state_check(chosen)
     text = ", ".join(f"{name}={value}" for name, value in chosen.items())
     guards.module("torch").native(capsule).note(f"torch state: {text}")
     return guards

@@ -41,8 +41,36 @@ struct Opened : c10::TensorImpl {
     bool has_custom_layout() const { return layout_policy_; }
 };
 
+using AutogradMeta = std::unique_ptr<c10::AutogradMetaInterface>;
+
+/// Reads TensorImpl's private autograd_meta_, whose accessor is a call: names of
+/// members are not checked for access where a template is instantiated by hand.
+template <AutogradMeta c10::TensorImpl::*member>
+struct AutogradMetaOf {
+    friend const AutogradMeta& autograd_meta_of(const c10::TensorImpl& impl) {
+        return impl.*member;
+    }
+};
+
+const AutogradMeta& autograd_meta_of(const c10::TensorImpl& impl);
+template struct AutogradMetaOf<&c10::TensorImpl::autograd_meta_>;
+
+/// TensorImpl::requires_grad.
+inline bool requires_grad(const c10::TensorImpl& impl) {
+    const AutogradMeta& meta = autograd_meta_of(impl);
+    return meta && meta->requires_grad();
+}
+
 /// Our words for torch's own numbers.
 constexpr uint32_t dtype_word(c10::ScalarType type) {
+    const auto number = static_cast<unsigned>(type);
+    const auto below = [&](c10::ScalarType first) {
+        return number - static_cast<unsigned>(first);
+    };
+    if (below(c10::ScalarType::UInt1) < 7)
+        return tensor_dtype(dtype_uint, 1 + below(c10::ScalarType::UInt1));
+    if (below(c10::ScalarType::Int1) < 7)
+        return tensor_dtype(dtype_int, 1 + below(c10::ScalarType::Int1));
     switch (type) {
     case c10::ScalarType::Byte: return tensor_dtype(dtype_uint, 8);
     case c10::ScalarType::Char: return tensor_dtype(dtype_int, 8);
@@ -65,9 +93,10 @@ constexpr uint32_t dtype_word(c10::ScalarType type) {
     case c10::ScalarType::Float8_e5m2: return tensor_dtype(12, 8);
     case c10::ScalarType::Float8_e5m2fnuz: return tensor_dtype(13, 8);
     case c10::ScalarType::Float8_e8m0fnu: return tensor_dtype(14, 8);
+    case c10::ScalarType::Float4_e2m1fn_x2: return tensor_dtype(17, 4, 2);
     case c10::ScalarType::QInt32: return tensor_dtype(dtype_own + 14, 32);
     case c10::ScalarType::Bits16: return tensor_dtype(dtype_own + 22, 16);
-    default: return tensor_dtype((dtype_own + static_cast<unsigned>(type)) & 0xff, 8);
+    default: return tensor_dtype((dtype_own + number) & 0xff, 8);
     }
 }
 
@@ -86,7 +115,9 @@ struct DtypeWords {
 
 constexpr DtypeWords dtype_words;
 
-unsigned device_word(c10::DeviceType type) {
+constexpr int device_count = c10::COMPILE_TIME_MAX_DEVICE_TYPES;
+
+constexpr unsigned device_word(c10::DeviceType type) {
     switch (type) {
     case c10::DeviceType::CPU: return device_cpu;
     case c10::DeviceType::CUDA: return device_cuda;
@@ -99,6 +130,20 @@ unsigned device_word(c10::DeviceType type) {
     }
 }
 
+/// device_word by number.
+struct DeviceWords {
+    constexpr DeviceWords() : words() {
+        for (int i = 0; i < device_count; ++i) {
+            words[i] =
+                static_cast<uint8_t>(device_word(static_cast<c10::DeviceType>(i)));
+        }
+    }
+
+    uint8_t words[device_count];
+};
+
+constexpr DeviceWords device_words;
+
 struct TorchReader {
     static constexpr const char* name = "torch";
     static constexpr uint32_t known_flags =
@@ -106,6 +151,7 @@ struct TorchReader {
     static constexpr bool knows_dispatch_keys = true;
     static constexpr bool knows_storage_offset = true;
     static constexpr bool reads_subclasses = true;
+    static constexpr bool may_be_compact = false;
 
     static bool read(PyObject* value, const void*, TensorFacts& to) noexcept {
         // Null after a constructor that failed.
@@ -113,36 +159,85 @@ struct TorchReader {
         if (!impl || impl == c10::UndefinedTensorImpl::singleton()) return false;
         const auto& opened = static_cast<const Opened&>(*impl);
         unsigned rank = unknown_tensor_rank;
-        if (!opened.has_custom_sizes()) [[likely]] {
-            const c10::IntArrayRef sizes = impl->sizes();
-            rank = static_cast<unsigned>(sizes.size());
-            to.sizes = sizes.data();
+        if (!opened.has_custom_sizes()) {
+            rank = read_sizes(*impl, to);
             to.storage_offset = impl->storage_offset();
         }
-        if (!opened.has_custom_strides()) [[likely]]
-            to.strides = impl->strides().data();
-        unsigned device = 0;
-        unsigned device_index = 0;
-        if (!opened.has_custom_device()) [[likely]] {
-            const c10::Device found = impl->device();
-            device = device_word(found.type());
-            device_index = static_cast<unsigned>(found.index() + 1);
-        }
-        unsigned layout = layout_other;
-        if (!opened.has_custom_layout()) [[likely]]
-            layout = static_cast<unsigned>(impl->layout());
-        const auto number = static_cast<unsigned>(impl->dtype().toScalarType());
-        to.kind =
-            tensor_kind(dtype_words.words[number], device, device_index, rank, layout);
-        const c10::DispatchKeySet keys = impl->key_set();
-        to.dispatch_keys = keys.raw_repr();
-        to.flags = (impl->requires_grad() ? tensor_requires_grad : 0u) |
-                   (impl->is_conj() ? tensor_conj : 0u) |
-                   (impl->is_neg() ? tensor_neg : 0u);
-        to.item_bytes = static_cast<int64_t>(impl->dtype().itemsize());
+        if (!opened.has_custom_strides()) to.strides = impl->strides().data();
+        const uint64_t device =
+            opened.has_custom_device() ? 0 : device_bits(impl->device());
+        const unsigned layout = opened.has_custom_layout()
+                                    ? unsigned{layout_other}
+                                    : static_cast<unsigned>(impl->layout());
+        const uint32_t dtype = dtype_of(*impl);
+        to.kind = device | tensor_kind(dtype, 0, 0, rank, layout);
+        to.dispatch_keys = impl->key_set().raw_repr();
+        to.flags =
+            key_flags(*impl) | (requires_grad(*impl) ? tensor_requires_grad : 0u);
+        to.item_bytes = bytes_of_dtype(dtype);
         to.stride_bytes = to.item_bytes;
         to.data = data_of(opened, to);
         return true;
+    }
+
+    /// Dispatch keys say of views what two of them say; of a wanted gradient a virtual
+    /// call may have to.
+    static constexpr uint32_t late_flags = known_flags;
+
+    static bool read_plain(PyObject* value, const void*, TensorFacts& to) noexcept {
+        const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
+        if (!impl) return false;
+        const auto& opened = static_cast<const Opened&>(*impl);
+        // An undefined tensor has no device.
+        if (opened.has_custom_strides() || opened.has_custom_device()) return false;
+        const unsigned rank = read_sizes(*impl, to);
+        to.strides = impl->strides().data();
+        to.kind =
+            device_bits(impl->device()) | tensor_kind(dtype_of(*impl), 0, 0, rank);
+        to.dispatch_keys = impl->key_set().raw_repr();
+        return true;
+    }
+
+    static bool has_late_flags(const TensorPattern& pattern, PyObject* value) noexcept {
+        const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
+        const uint32_t mask = pattern.flags_mask;
+        if (mask & ~tensor_requires_grad) return has_flags(pattern, *impl);
+        if (!mask) return true;
+        const bool wanted = pattern.flags != 0;
+        const AutogradMeta& meta = autograd_meta_of(*impl);
+        return meta ? is_wanted(*meta, wanted) : !wanted;
+    }
+
+    /// Apart, and called last: the check itself then needs no stack frame.
+    [[gnu::noinline]] static bool is_wanted(const c10::AutogradMetaInterface& meta,
+                                            bool wanted) noexcept {
+        return meta.requires_grad() == wanted;
+    }
+
+    [[gnu::noinline]] static bool has_flags(const TensorPattern& pattern,
+                                            const c10::TensorImpl& impl) noexcept {
+        const uint32_t flags =
+            key_flags(impl) | (requires_grad(impl) ? tensor_requires_grad : 0u);
+        return !((flags ^ pattern.flags) & pattern.flags_mask);
+    }
+
+    static unsigned read_sizes(const c10::TensorImpl& impl, TensorFacts& to) {
+        const c10::IntArrayRef sizes = impl.sizes();
+        to.sizes = sizes.data();
+        return static_cast<unsigned>(sizes.size());
+    }
+
+    static uint64_t device_bits(c10::Device device) {
+        return tensor_kind(0, device_words.words[static_cast<size_t>(device.type())],
+                           static_cast<unsigned>(device.index() + 1), 0);
+    }
+
+    static uint32_t dtype_of(const c10::TensorImpl& impl) {
+        return dtype_words.words[static_cast<size_t>(impl.dtype().toScalarType())];
+    }
+
+    static uint32_t key_flags(const c10::TensorImpl& impl) {
+        return (impl.is_conj() ? tensor_conj : 0u) | (impl.is_neg() ? tensor_neg : 0u);
     }
 
     /// The first element, without a look at what copies on write or may throw.
