@@ -105,8 +105,8 @@ bool OverlapPairs::read(PyObject* from, OverlapPairs& to, References& keep,
         pairs->push_back({static_cast<uint16_t>(low), static_cast<uint16_t>(high)});
     }
     std::ranges::sort(*pairs);
-    const auto twice = std::ranges::unique(*pairs);
-    pairs->erase(twice.begin(), twice.end());
+    // Not std::ranges::unique, whose subrange Clang 14 cannot use.
+    pairs->erase(std::unique(pairs->begin(), pairs->end()), pairs->end());
     Owned<> plain = tuple_of_pairs(*pairs);
     if (!plain) {
         PyErr_Clear();

@@ -179,12 +179,17 @@ TEST_F(RandomTrees, agree_with_the_oracle_in_any_order) {
 TEST_F(RandomTrees, leave_nothing_behind) {
     constexpr unsigned seed = 7;
     constexpr unsigned long cases = 1200;
-    // Fills caches of the oracle, of CPython and of NumPy, which is slow about it.
-    for (int i = 0; i < 4; ++i) run(cases, seed);
+    run(cases, seed);  // fills caches of the oracle and of CPython
     blocks();          // the first look at all objects makes some, on 3.15
-    const long before = blocks();
-    for (int i = 0; i < 3; ++i) run(cases, seed);
-    EXPECT_LT(blocks() - before, 60);
+    // NumPy is slow to fill its caches. What leaks grows every time.
+    long growth = 0;
+    for (int attempt = 0; attempt < 4; ++attempt) {
+        const long before = blocks();
+        for (int i = 0; i < 3; ++i) run(cases, seed);
+        growth = blocks() - before;
+        if (growth < 60) return;
+    }
+    FAIL() << growth << " more blocks of memory after each 3600 cases";
 }
 
 }  // namespace
