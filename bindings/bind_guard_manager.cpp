@@ -19,7 +19,7 @@ Verdict evaluated(const Program& program, const View& view) {
     return evaluate(program, view, values, error);
 }
 
-/// On a dict, without a reference to anything, where no user code runs. False where a
+/// On a dict, without a reference to any value, where no user code runs. False where a
 /// view that looks further is needed.
 bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
                 bool& passes) {

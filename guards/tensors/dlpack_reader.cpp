@@ -17,11 +17,29 @@ unsigned device_index(const DLPackTensor& tensor) noexcept {
                                        : static_cast<unsigned>(tensor.device_index + 1);
 }
 
+PyObject* own_attribute(PyTypeObject* type, PyObject* name) noexcept {
+    return type->tp_dict ? PyDict_GetItemWithError(type->tp_dict, name) : nullptr;
+}
+
+/// torch's subclasses that are asked in Python (fake tensors, wrappers) would be asked
+/// by the interface too.
+bool is_asked_in_python(PyTypeObject* type, PyTypeObject* owner) noexcept {
+    static PyObject* const name = PyUnicode_InternFromString("__torch_dispatch__");
+    return _PyType_Lookup(type, name) != _PyType_Lookup(owner, name);
+}
+
+/// The capsule of the type, or of the nearest base that has one; borrowed.
 PyObject* exchange_capsule(PyTypeObject* type, bool is_own) noexcept {
     static PyObject* const name =
         PyUnicode_InternFromString("__dlpack_c_exchange_api__");
-    if (!is_own) return _PyType_Lookup(type, name);
-    return type->tp_dict ? PyDict_GetItemWithError(type->tp_dict, name) : nullptr;
+    if (is_own) return own_attribute(type, name);
+    for (Py_ssize_t i = 0; type->tp_mro && i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+        auto* owner =
+            reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
+        PyObject* capsule = own_attribute(owner, name);
+        if (capsule) return is_asked_in_python(type, owner) ? nullptr : capsule;
+    }
+    return nullptr;
 }
 
 }  // namespace

@@ -58,7 +58,8 @@ struct DLPackReader {
 };
 
 /// The reader for a type that has the interface, kept for ever; null when it has none.
-/// Runs no user code. `is_own`: only where the type itself, not a base, has it.
+/// Runs no user code. `is_own`: only where the type itself, not a base, has it. Null
+/// also for torch's subclasses with a `__torch_dispatch__` of their own.
 const TensorReader* dlpack_reader(PyTypeObject* type, bool is_own);
 
 }  // namespace guardtree

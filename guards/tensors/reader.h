@@ -114,6 +114,7 @@ struct TensorPattern {
     /// device and rank count, and nothing else but flags and raw dispatch keys: what an
     /// example gives. Else null.
     const int64_t* plain = nullptr;
+    uint64_t plain_kind = 0;  ///< of `plain`: the reader's own word for `kind`
     uint64_t dispatch_keys_mask = 0;  ///< of `plain`: all bits, or none
 };
 
@@ -139,6 +140,9 @@ struct TensorReader {
     TensorMatches matches;
     /// The key set with what the thread includes and excludes; null without keys.
     uint64_t (*local_keys)(uint64_t keys) noexcept;
+    /// What read_plain makes of a kind: the library's own numbers, with the rank where
+    /// tensor_kind has it. Null where it is tensor_kind itself.
+    uint64_t (*plain_kind)(uint64_t kind) noexcept;
 };
 
 /// The name of the capsules that hand a TensorReader to guardtree.
@@ -154,10 +158,28 @@ inline int64_t stride_of(const TensorFacts& facts, unsigned dimension) noexcept 
     return stride;
 }
 
+/// No garbage collection while it lives: up to 3.11 one may start wherever an object is
+/// made, and what it finalizes may free what a walk has borrowed.
+class NoCollection {
+public:
+    NoCollection() noexcept : was_on_(PyGC_Disable()) {}
+
+    ~NoCollection() {
+        if (was_on_) PyGC_Enable();
+    }
+
+    NoCollection(const NoCollection&) = delete;
+    NoCollection& operator=(const NoCollection&) = delete;
+
+private:
+    int was_on_;
+};
+
 /// Two element types that are no words: the same object, or equal.
 inline bool same_dtype_object(PyObject* found, PyObject* expected) noexcept {
     if (found == expected) return true;
     if (!found || !expected || Py_TYPE(found) != Py_TYPE(expected)) return false;
+    const NoCollection pause;
     const int equal = PyObject_RichCompareBool(found, expected, Py_EQ);
     if (equal < 0) PyErr_Clear();
     return equal > 0;
@@ -172,11 +194,11 @@ inline bool within(const int64_t* values, const TensorBounds* bounds,
     return true;
 }
 
-/// The bits of kind and of these flags that are not as expected.
-inline uint64_t kind_differences(const TensorPattern& pattern, const TensorFacts& facts,
-                                 uint32_t flags = ~0u) noexcept {
+/// The bits of kind and flags that are not as expected.
+inline uint64_t kind_differences(const TensorPattern& pattern,
+                                 const TensorFacts& facts) noexcept {
     return ((facts.kind ^ pattern.kind) & pattern.kind_mask) |
-           ((facts.flags ^ pattern.flags) & pattern.flags_mask & flags);
+           ((facts.flags ^ pattern.flags) & pattern.flags_mask);
 }
 
 /// Every pattern. Apart from the plain ones, whose facts stay in registers.
@@ -228,7 +250,9 @@ template <class R>
     if (!pattern.plain) return matches_any_pattern<R>(pattern, value, context);
     TensorFacts facts;
     if (!R::read_plain(value, context, facts)) return false;
-    uint64_t differs = kind_differences(pattern, facts, ~R::late_flags);
+    constexpr uint32_t flags = ~R::late_flags;
+    uint64_t differs = (facts.kind ^ pattern.plain_kind) |
+                       ((facts.flags ^ pattern.flags) & pattern.flags_mask & flags);
     if constexpr (R::knows_dispatch_keys) {
         differs |=
             (facts.dispatch_keys ^ pattern.dispatch_keys) & pattern.dispatch_keys_mask;
@@ -261,8 +285,10 @@ constexpr TensorReader reader_table(const void* context = nullptr) {
         [](const TensorPattern& pattern, PyObject* value, const void* given) noexcept {
             return matches_pattern<R>(pattern, value, given);
         },
+        nullptr,
         nullptr};
     if constexpr (R::knows_dispatch_keys) table.local_keys = R::local_keys;
+    if constexpr (requires { R::plain_kind(0); }) table.plain_kind = R::plain_kind;
     return table;
 }
 

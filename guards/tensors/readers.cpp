@@ -75,6 +75,7 @@ const TensorReader* discovered(PyTypeObject* type, bool is_own,
     const TensorReader* reader = nullptr;
     if (is_called(type, "numpy.ndarray")) {
         const ExceptionPause pause;
+        const NoCollection no_collection;
         reader = verified_numpy(type, problem);
     } else {
         reader = dlpack_reader(type, is_own);

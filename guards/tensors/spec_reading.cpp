@@ -286,6 +286,9 @@ private:
         }
         if (to_.plain.empty()) to_.plain.push_back(0);
         to_.pattern.plain = to_.plain.data();
+        const uint64_t kind = to_.pattern.kind;
+        to_.pattern.plain_kind =
+            to_.reader->plain_kind ? to_.reader->plain_kind(kind) : kind;
         if (to_.pattern.has_dispatch_keys)
             to_.pattern.dispatch_keys_mask = ~uint64_t{0};
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import random
 import subprocess
 import sys
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 np = pytest.importorskip("numpy", reason="NumPy is not installed")
 
-from support import agreed, found, integers, matches, matching, step
+from support import NAMES, agreed, found, integers, matches, matching, step
 
 
 class SubArray(np.ndarray):
@@ -279,6 +280,67 @@ def test_memory_that_overlaps() -> None:
         guards.overlapping_memory(((0, 2),), guards.local("x"), guards.local("y"))
     guards.overlapping_memory((), guards.local("x"), guards.local("y"))
     assert not guards.check({"x": whole, "y": [1]})
+
+
+def any_array(chosen: random.Random) -> Any:
+    """Views of small arrays of many element types."""
+    shape = [chosen.choice((0, 1, 2, 3)) for _ in range(chosen.randrange(4))]
+    dtype = chosen.choice(
+        ("?", "u1", "i4", ">i4", "f2", "f8", "c8", "S3", "O", "M8[s]")
+    )
+    value = np.zeros(shape, dtype)
+    for _ in range(chosen.randrange(4)):
+        change = chosen.randrange(5)
+        if change == 0:
+            value = value.T
+        elif change == 1 and value.ndim and value.shape[0]:
+            value = value[chosen.choice((slice(1, None), slice(None, None, -1)))]
+        elif change == 2:
+            value = value[None]
+        elif change == 3 and value.dtype.itemsize:
+            value = np.broadcast_to(value, (2, *value.shape))
+        elif change == 4:
+            value = value.copy("F")
+    return value.view(SubArray) if chosen.random() < 0.1 else value
+
+
+def any_spec(chosen: random.Random, values: list[Any]) -> gt.TensorSpec:
+    """Some facts of an array, some of them loosened."""
+    like = chosen.choice(values)
+    spec = gt.TensorSpec.of(
+        like,
+        c_contiguous=bool(like.flags.c_contiguous),
+        f_contiguous=bool(like.flags.f_contiguous),
+    )
+    for fact in list(spec):
+        if chosen.random() < 0.7:
+            del spec[fact]
+    for fact in {"shape", "strides"} & set(spec):
+        spec[fact] = tuple(
+            chosen.choice((size, None, (size, size + 1), (None, size)))
+            for size in spec[fact]
+        )
+    return spec
+
+
+def test_random_specs_on_random_arrays_agree_with_numpy_itself() -> None:
+    """The oracle's facts are NumPy's own attributes; 160,000 cases."""
+    chosen = random.Random(5)
+    values = [any_array(chosen) for _ in range(400)]
+    has_facts = NAMES["has_tensor_facts"]
+    answers = [0, 0]
+    for _ in range(400):
+        spec = any_spec(chosen, values)
+        guards = matching(spec)
+        for value in values:
+            answer = guards.check({"x": value})
+            # A subclass is read as what it is, not as what it says it is.
+            plain = value.view(np.ndarray)
+            facts = {name: spec[name] for name in spec if name != "type"}
+            is_type = "type" not in spec or type(value) is spec["type"]
+            assert answer == (is_type and has_facts(plain, facts)), (spec, value)
+            answers[answer] += 1
+    assert min(answers) > 1000
 
 
 def test_guards_are_built_before_numpy_is_imported() -> None:

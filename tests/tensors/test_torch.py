@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import random
 import subprocess
 import sys
@@ -10,10 +11,11 @@ from typing import Any
 
 import guardtree as gt
 import pytest
+from guardtree import _guardtree
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
-from support import agreed, found, integers, matches, matching, step  # noqa: E402
+from support import NAMES, agreed, found, integers, matches, matching, step  # noqa
 
 import guardtree.torch as gtt  # noqa: E402
 
@@ -309,8 +311,6 @@ def test_state_that_does_not_exist_is_refused() -> None:
 
 def test_documented_examples_of_torch() -> None:
     """Those that the C++ tests cannot run."""
-    from guardtree import _guardtree
-
     ran = 0
     for entry in _guardtree._steps():
         for operands, value, result, nothing in entry["examples"]:
@@ -367,12 +367,38 @@ def test_random_specs_on_random_tensors_agree_with_torch_itself() -> None:
                 for size in spec["shape"]
             )
         guards = matching(spec)
-        names = {"has": __import__("support").NAMES["has_tensor_facts"]}
         for value in tensors:
             answer = guards.check({"x": value})
-            assert answer == names["has"](value, spec), (spec, value)
+            assert answer == NAMES["has_tensor_facts"](value, spec), (spec, value)
             answers[answer] += 1
     assert min(answers) > 1000
+
+
+class OverDLPack(torch.Tensor):
+    """Read through DLPack where the plugin reads the others."""
+
+
+def test_random_tensors_through_dlpack_agree_with_torch_itself() -> None:
+    _guardtree.register_tensor_type(OverDLPack, None)
+    chosen = random.Random(4)
+    tensors = [any_tensor(chosen).as_subclass(OverDLPack) for _ in range(200)]
+    for _ in range(200):
+        spec = gt.TensorSpec.of(chosen.choice(tensors))
+        assert "requires_grad" not in spec
+        for fact in list(spec):
+            if chosen.random() < 0.6:
+                del spec[fact]
+        guards = matching(spec)
+        for value in tensors:
+            answer = NAMES["has_tensor_facts"](value, spec)
+            assert guards.check({"x": value}) == answer, (spec, value)
+    assert not matches(tensors[0], torch.zeros(2, device="meta"))
+    with pytest.raises(TypeError, match="has no __dlpack_c_exchange_api__"):
+        _guardtree.register_tensor_type(Wrapper, None)  # it would be asked in Python
+    with pytest.raises(TypeError, match="has no __dlpack_c_exchange_api__"):
+        _guardtree.register_tensor_type(list, None)
+    with pytest.raises(TypeError, match="expected None or a capsule"):
+        _guardtree.register_tensor_type(list, 3)
 
 
 def test_without_the_plugin_dlpack_serves_and_says_so_once() -> None:
@@ -402,7 +428,5 @@ except gtt.PluginError as error:
 else:
     raise AssertionError
 """
-    import os
-
     environment = dict(os.environ, XDG_CACHE_HOME="/nonexistent")
     subprocess.run([sys.executable, "-c", text], check=True, env=environment)

@@ -5,6 +5,8 @@
 // alone.
 #include <Python.h>
 
+#include <algorithm>
+
 #include <c10/core/TensorImpl.h>
 #include <c10/core/UndefinedTensorImpl.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
@@ -192,8 +194,10 @@ struct TorchReader {
         if (opened.has_custom_strides() || opened.has_custom_device()) return false;
         const unsigned rank = read_sizes(*impl, to);
         to.strides = impl->strides().data();
-        to.kind =
-            device_bits(impl->device()) | tensor_kind(dtype_of(*impl), 0, 0, rank);
+        const c10::Device device = impl->device();
+        to.kind = own_kind(static_cast<uint16_t>(impl->dtype().toScalarType()),
+                           static_cast<uint8_t>(device.type()),
+                           static_cast<uint8_t>(device.index()), rank);
         to.dispatch_keys = impl->key_set().raw_repr();
         return true;
     }
@@ -219,6 +223,29 @@ struct TorchReader {
         const uint32_t flags =
             key_flags(impl) | (requires_grad(impl) ? tensor_requires_grad : 0u);
         return !((flags ^ pattern.flags) & pattern.flags_mask);
+    }
+
+    /// torch's own numbers, which lie side by side in a tensor: one load.
+    static uint64_t own_kind(uint16_t type, uint8_t device, uint8_t index,
+                             unsigned rank) {
+        return type | uint32_t{device} << 16 | uint32_t{index} << 24 |
+               tensor_kind(0, 0, 0, rank);
+    }
+
+    static uint64_t plain_kind(uint64_t kind) noexcept {
+        const auto* types = dtype_words.words;
+        const auto* devices = device_words.words;
+        const auto* type =
+            std::find(types, types + dtype_count, static_cast<uint32_t>(kind));
+        const auto* device = std::find(devices, devices + device_count,
+                                       static_cast<uint8_t>(kind >> 32));
+        constexpr uint64_t of_no_tensor = ~uint64_t{0};
+        if (type == types + dtype_count || device == devices + device_count)
+            return of_no_tensor;
+        return own_kind(static_cast<uint16_t>(type - types),
+                        static_cast<uint8_t>(device - devices),
+                        static_cast<uint8_t>((kind >> 40) - 1),
+                        static_cast<unsigned>(kind >> 48 & 0xff));
     }
 
     static unsigned read_sizes(const c10::TensorImpl& impl, TensorFacts& to) {
