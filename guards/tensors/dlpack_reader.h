@@ -34,7 +34,7 @@ struct DLPackExchange {
 
 /// TensorReader for exactly the types that were registered: the interface of a subclass
 /// may run Python (a fake tensor warns).
-struct DLPackReader {
+struct DLPackReader : EagerReader {
     static constexpr const char* name = "dlpack";
     static constexpr uint32_t known_flags = 0;
     static constexpr bool knows_dispatch_keys = false;
@@ -44,17 +44,6 @@ struct DLPackReader {
 
     /// `context` is the type's DLPackExchange.
     static bool read(PyObject* value, const void* context, TensorFacts& to) noexcept;
-
-    static constexpr uint32_t late_flags = 0;
-
-    static bool read_plain(PyObject* value, const void* context,
-                           TensorFacts& to) noexcept {
-        return read(value, context, to);
-    }
-
-    static bool has_late_flags(const TensorPattern&, PyObject*) noexcept {
-        return true;
-    }
 };
 
 /// The reader for a type that has the interface, kept for ever; null when it has none.

@@ -34,7 +34,7 @@ struct NumpyDtype {
 [[gnu::pure]] int64_t numpy_item_bytes(PyObject* dtype) noexcept;
 
 /// TensorReader for numpy.ndarray and what inherits from it.
-struct NumpyReader {
+struct NumpyReader : EagerReader {
     static constexpr const char* name = "numpy";
     static constexpr uint32_t known_flags =
         tensor_c_contiguous | tensor_f_contiguous | tensor_aligned | tensor_writeable;
@@ -78,17 +78,6 @@ struct NumpyReader {
         to.data = array->data;
         to.item_bytes = numpy_item_bytes(array->dtype);
         to.stride_bytes = 1;
-        return true;
-    }
-
-    static constexpr uint32_t late_flags = 0;
-
-    static bool read_plain(PyObject* value, const void* context,
-                           TensorFacts& to) noexcept {
-        return read(value, context, to);
-    }
-
-    static bool has_late_flags(const TensorPattern&, PyObject*) noexcept {
         return true;
     }
 };

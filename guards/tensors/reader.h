@@ -114,7 +114,7 @@ struct TensorPattern {
     /// device and rank count, and nothing else but flags and raw dispatch keys: what an
     /// example gives. Else null.
     const int64_t* plain = nullptr;
-    uint64_t plain_kind = 0;  ///< of `plain`: the reader's own word for `kind`
+    uint64_t plain_kind = 0;          ///< of `plain`: the reader's own word for `kind`
     uint64_t dispatch_keys_mask = 0;  ///< of `plain`: all bits, or none
 };
 
@@ -238,10 +238,19 @@ template <class R>
     return !pattern.dtype || same_dtype_object(facts.dtype, pattern.dtype);
 }
 
+/// A reader whose `read` costs so little that plain checks use it too.
+struct EagerReader {
+    static constexpr uint32_t late_flags = 0;
+
+    static bool has_late_flags(const TensorPattern&, PyObject*) noexcept {
+        return true;
+    }
+};
+
 /// Whether a value that R reads is as the pattern says. R has what TensorReader has, as
-/// static members and constants, and `read_plain`: what TensorPattern::plain is about,
-/// false also where one of it is not to be had; it leaves out `late_flags`, which
-/// `has_late_flags` is asked for last.
+/// static members and constants. It is an EagerReader, or has `read_plain`: what
+/// TensorPattern::plain is about, false also where one of it is not to be had; that
+/// leaves out `late_flags`, which `has_late_flags` is asked for last.
 template <class R>
 [[gnu::always_inline]] inline bool matches_pattern(const TensorPattern& pattern,
                                                    PyObject* value,
@@ -249,7 +258,11 @@ template <class R>
     if (pattern.type && Py_TYPE(value) != pattern.type) return false;
     if (!pattern.plain) return matches_any_pattern<R>(pattern, value, context);
     TensorFacts facts;
-    if (!R::read_plain(value, context, facts)) return false;
+    if constexpr (requires { R::read_plain(value, context, facts); }) {
+        if (!R::read_plain(value, context, facts)) return false;
+    } else {
+        if (!R::read(value, context, facts)) return false;
+    }
     constexpr uint32_t flags = ~R::late_flags;
     uint64_t differs = (facts.kind ^ pattern.plain_kind) |
                        ((facts.flags ^ pattern.flags) & pattern.flags_mask & flags);

@@ -12,7 +12,10 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-import torch
+try:
+    import torch
+except ImportError as error:
+    raise ImportError("guardtree.torch needs torch: pip install torch") from error
 
 from .. import _guardtree
 from .builder import PluginError, load, plugin_path

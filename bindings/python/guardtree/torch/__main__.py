@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
+
+import torch
+
+from .builder import PluginError, build, load, plugin_path
 
 
 def main() -> int:
@@ -14,13 +17,6 @@ def main() -> int:
     )
     parser.add_argument("command", choices=["build", "path"])
     chosen = parser.parse_args().command
-    try:
-        import torch
-    except ImportError:
-        print("torch is not installed: pip install torch", file=sys.stderr)
-        return 1
-    from .builder import PluginError, build, load, plugin_path
-
     if chosen == "path":
         print(plugin_path())
         return 0
@@ -35,5 +31,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    warnings.simplefilter("ignore")
     sys.exit(main())

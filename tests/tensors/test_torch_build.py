@@ -1,0 +1,79 @@
+"""The torch part without torch, without a compiler, and where its plugin is kept."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+
+def run(*arguments: str, **environment: str) -> Any:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=dict(os.environ, **environment),
+    )
+
+
+def test_without_torch_the_import_says_so() -> None:
+    text = "import sys; sys.modules['torch'] = None; import guardtree.torch"
+    done = run("-c", text)
+    assert done.returncode == 1
+    assert "ImportError: guardtree.torch needs torch: pip install torch" in done.stderr
+
+
+def test_guards_need_no_torch() -> None:
+    text = """
+import sys
+sys.modules['torch'] = None
+import guardtree as gt
+guards = gt.GuardManager(lambda x: None)
+guards.local('x').tensor_match(gt.TensorSpec(ndim=1))
+assert not guards.check({'x': [1]})
+class Tensor:
+    __module__ = 'torch'
+try:
+    guards.local('x').tensor_match(Tensor())
+except TypeError as error:
+    assert 'expected a tensor' in str(error), error
+"""
+    done = run("-W", "error", "-c", text)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_plugin_is_kept_in_the_cache(tmp_path: Any) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    done = run("-m", "guardtree.torch", "path", XDG_CACHE_HOME=str(tmp_path))
+    assert done.stdout.startswith(f"{tmp_path}/guardtree/_plugin-")
+    assert torch.__version__ in done.stdout
+
+
+def test_without_a_compiler_the_build_says_so(tmp_path: Any) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    done = run(
+        "-m", "guardtree.torch", "build",
+        XDG_CACHE_HOME=str(tmp_path), CXX="", PATH="",
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "no C++ compiler was found; install one" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_build_that_fails_shows_why_and_leaves_nothing(tmp_path: Any) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    compiler = tmp_path / "c++"
+    compiler.write_text("#!/bin/sh\necho this compiler is broken >&2\nexit 1\n")
+    compiler.chmod(0o755)
+    cache = tmp_path / "cache"
+    done = run(
+        "-m", "guardtree.torch", "build",
+        XDG_CACHE_HOME=str(cache), CXX=str(compiler),
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "could not build the plugin:\nthis compiler is broken" in done.stderr
+    assert list((cache / "guardtree").iterdir()) == []
