@@ -367,12 +367,12 @@ TYPED_TEST(StepConformance, allocates_nothing_unless_it_calls_python) {
         this->fetch(step, value.get());  // the first array registers its type
         const Allocations made =
             allocations_of([&] { this->fetch(step, value.get()); });
+        // An int of its own, where CPython has no spare one (3.14 keeps some).
+        const std::string result(example.result);
         const bool makes_int =
             returns_owned<TypeParam> &&
-            this->names.is_true("type(" + std::string(example.result) +
-                                ") is int and " + std::string(example.result) +
-                                " > 256");
-        EXPECT_EQ(made.all(), makes_int ? 1u : 0u);
+            this->names.is_true("type(" + result + ") is int and " + result + " > 256");
+        EXPECT_LE(made.all(), makes_int ? 1u : 0u);
     }
 }
 
