@@ -126,7 +126,8 @@ using TensorMatches = bool (*)(const TensorPattern& pattern, PyObject* value,
 /// keep it for the life of the process. Nothing of it allocates, throws or runs user
 /// code.
 struct TensorReader {
-    static constexpr uint32_t current_version = 1;
+    /// Who was built of another form of these structs is refused, told or not.
+    static const uint32_t current_version;
 
     uint32_t version;      ///< current_version of whoever filled it in
     uint32_t known_flags;  ///< TensorFlag that it tells
@@ -144,6 +145,10 @@ struct TensorReader {
     /// tensor_kind has it. Null where it is tensor_kind itself.
     uint64_t (*plain_kind)(uint64_t kind) noexcept;
 };
+
+inline constexpr uint32_t TensorReader::current_version =
+    1 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
+    sizeof(TensorReader) << 24;
 
 /// The name of the capsules that hand a TensorReader to guardtree.
 inline constexpr const char* tensor_reader_capsule = "guardtree.tensor_reader";

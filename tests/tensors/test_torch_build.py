@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import subprocess
 import sys
 from typing import Any
 
 import pytest
+from guardtree import _guardtree
 
 
 def run(*arguments: str, **environment: str) -> Any:
@@ -77,3 +79,19 @@ def test_a_build_that_fails_shows_why_and_leaves_nothing(tmp_path: Any) -> None:
     assert done.returncode == 1
     assert "could not build the plugin:\nthis compiler is broken" in done.stderr
     assert list((cache / "guardtree").iterdir()) == []
+
+
+def test_a_reader_of_another_version_is_refused() -> None:
+    """A table that begins with another number; only its name is read further."""
+    table = (ctypes.c_uint64 * 16)()
+    name = ctypes.create_string_buffer(b"odd")
+    table[0], table[2] = 7, ctypes.addressof(name)
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule_name = b"guardtree.tensor_reader"
+    capsule = make(ctypes.addressof(table), capsule_name, None)
+    with pytest.raises(
+        ImportError, match="'odd' has version 7, .*build it again"
+    ):
+        _guardtree.register_tensor_type(type("Odd", (), {}), capsule)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.machinery
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -23,17 +23,19 @@ class PluginError(RuntimeError):
     """The plugin is missing, does not match, or could not be built."""
 
 
-def reader_version() -> str:
-    """The version of the interface between the core and its readers."""
-    text = (SOURCE / "reader.h").read_text()
-    found = re.search(r"current_version = (\d+);", text)
-    return found[1] if found else "0"
+def sources_hash() -> str:
+    """Tells the sources of the plugin and what they share with the core: one that was
+    built of others is never loaded."""
+    digest = hashlib.sha256()
+    for path in sorted([*SOURCE.glob("*.h"), *SOURCE.glob("*.cpp")]):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def plugin_path() -> Path:
     """Where the plugin for this torch and this CPython is kept; it may not exist."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    tag = f"{sys.implementation.cache_tag}-torch-{torch.__version__}-{reader_version()}"
+    tag = f"{sys.implementation.cache_tag}-torch-{torch.__version__}-{sources_hash()}"
     suffix = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
     return Path(cache) / "guardtree" / f"_plugin-{tag}{suffix}"
 
