@@ -54,7 +54,7 @@ struct TensorOperand {
     static bool read(PyObject* from, TensorOperand& to, References& keep,
                      Diagnostic& problem);
 
-    /// 4 ns for a NumPy matrix, 5 with the torch plugin, 43 through DLPack
+    /// 4 ns for a NumPy or (with the plugin) torch matrix, 43 through DLPack
     /// (bench/compare_torch.py). Allocates nothing, runs no user code.
     bool matches(PyObject* value) const noexcept {
         return spec->matches(spec->pattern, value, spec->context);
