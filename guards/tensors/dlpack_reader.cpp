@@ -17,10 +17,6 @@ unsigned device_index(const DLPackTensor& tensor) noexcept {
                                        : static_cast<unsigned>(tensor.device_index + 1);
 }
 
-PyObject* own_attribute(PyTypeObject* type, PyObject* name) noexcept {
-    return type->tp_dict ? PyDict_GetItemWithError(type->tp_dict, name) : nullptr;
-}
-
 /// torch's subclasses that are asked in Python (fake tensors, wrappers) would be asked
 /// by the interface too.
 bool is_asked_in_python(PyTypeObject* type, PyTypeObject* owner) noexcept {
@@ -44,6 +40,13 @@ PyObject* exchange_capsule(PyTypeObject* type, bool is_own) noexcept {
 
 }  // namespace
 
+PyObject* own_attribute(PyTypeObject* type, PyObject* name) noexcept {
+    if (!type->tp_dict) return nullptr;
+    PyObject* found = PyDict_GetItemWithError(type->tp_dict, name);
+    if (!found) PyErr_Clear();
+    return found;
+}
+
 bool DLPackReader::read(PyObject* value, const void* context,
                         TensorFacts& to) noexcept {
     const auto* exchange = static_cast<const DLPackExchange*>(context);
@@ -54,22 +57,23 @@ bool DLPackReader::read(PyObject* value, const void* context,
     }
     if (tensor.rank < 0 || tensor.rank >= static_cast<int32_t>(unknown_tensor_rank))
         return false;
-    to.kind = tensor_kind(
-        tensor_dtype(tensor.dtype_code, tensor.dtype_bits, tensor.dtype_lanes),
-        static_cast<unsigned>(tensor.device) & 0xff, device_index(tensor),
-        static_cast<unsigned>(tensor.rank));
+    constexpr unsigned most_lanes = 255;  // that the word has room for
+    if (tensor.dtype_lanes > most_lanes) return false;
+    const uint32_t dtype =
+        tensor_dtype(tensor.dtype_code, tensor.dtype_bits, tensor.dtype_lanes);
+    to.kind = tensor_kind(dtype, static_cast<unsigned>(tensor.device) & 0xff,
+                          device_index(tensor), static_cast<unsigned>(tensor.rank));
     to.sizes = tensor.sizes ? tensor.sizes : no_sizes;
     to.strides = tensor.strides ? tensor.strides : no_sizes;
     to.is_compact = !tensor.strides && tensor.rank > 0;
     to.data = static_cast<const char*>(tensor.data) + tensor.byte_offset;
-    to.item_bytes = (int64_t{tensor.dtype_bits} * tensor.dtype_lanes + 7) / 8;
+    to.item_bytes = bytes_of_dtype(dtype);
     to.stride_bytes = to.item_bytes;
     return true;
 }
 
 const TensorReader* dlpack_reader(PyTypeObject* type, bool is_own) {
     PyObject* capsule = exchange_capsule(type, is_own);
-    PyErr_Clear();
     if (!capsule || !PyCapsule_IsValid(capsule, capsule_name)) return nullptr;
     const auto* exchange =
         static_cast<const DLPackExchange*>(PyCapsule_GetPointer(capsule, capsule_name));

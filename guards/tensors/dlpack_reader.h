@@ -46,6 +46,9 @@ struct DLPackReader : EagerReader {
     static bool read(PyObject* value, const void* context, TensorFacts& to) noexcept;
 };
 
+/// An entry of the type's own dict, borrowed; null, and nothing pending, without one.
+PyObject* own_attribute(PyTypeObject* type, PyObject* name) noexcept;
+
 /// The reader for a type that has the interface, kept for ever; null when it has none.
 /// Runs no user code. `is_own`: only where the type itself, not a base, has it. Null
 /// also for torch's subclasses with a `__torch_dispatch__` of their own.

@@ -6,7 +6,7 @@
 namespace guardtree {
 
 /// The public head of an array (PyArrayObject_fields, numpy/ndarraytypes.h; the same in
-/// NumPy 1 and 2). verify_numpy compares it with what arrays say of themselves.
+/// NumPy 1 and 2). verified_numpy compares it with what arrays say of themselves.
 struct NumpyArray {
     PyObject_HEAD
     char* data;

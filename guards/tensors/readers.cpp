@@ -41,9 +41,7 @@ bool is_called(PyTypeObject* type, const char* name) noexcept {
 /// torch's classes and what inherits from them: their module says so.
 bool is_of_torch(PyTypeObject* type) noexcept {
     static PyObject* const name = PyUnicode_InternFromString("__module__");
-    PyObject* module =
-        type->tp_dict ? PyDict_GetItemWithError(type->tp_dict, name) : nullptr;
-    PyErr_Clear();
+    PyObject* module = own_attribute(type, name);
     if (!module || !PyUnicode_Check(module)) return false;
     const std::string text = utf8(module);
     return text == "torch" || text.starts_with("torch.");
@@ -130,11 +128,15 @@ const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem
 
 namespace {
 
-/// As Python's indices: from the end when negative.
-bool place_of(int64_t index, unsigned rank, unsigned& to) noexcept {
+/// Reads the facts, and turns an index as Python counts into a dimension; false when
+/// there is no such dimension.
+bool read_at(PyObject* value, int64_t index, TensorFacts& facts,
+             unsigned& place) noexcept {
+    if (!read_tensor(value, facts)) return false;
+    const unsigned rank = facts.rank();
     if (index < 0) index += rank;
     if (index < 0 || index >= rank) return false;
-    to = static_cast<unsigned>(index);
+    place = static_cast<unsigned>(index);
     return true;
 }
 
@@ -143,10 +145,7 @@ bool place_of(int64_t index, unsigned rank, unsigned& to) noexcept {
 bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
     TensorFacts facts;
     unsigned place = 0;
-    if (!read_tensor(value, facts) || !facts.sizes ||
-        !place_of(index, facts.rank(), place)) {
-        return false;
-    }
+    if (!read_at(value, index, facts, place) || !facts.sizes) return false;
     to = facts.sizes[place];
     return true;
 }
@@ -154,10 +153,7 @@ bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
 bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept {
     TensorFacts facts;
     unsigned place = 0;
-    if (!read_tensor(value, facts) || !facts.strides ||
-        !place_of(index, facts.rank(), place)) {
-        return false;
-    }
+    if (!read_at(value, index, facts, place) || !facts.strides) return false;
     to = stride_of(facts, place);
     return true;
 }
