@@ -88,6 +88,12 @@ void add_benchmark(const Register& add, const std::string& name, const Tree& tre
     });
 }
 
+/// A benchmark's name is that of its example: objects print with their addresses.
+template <Described T>
+std::string call_of(std::string_view operands) {
+    return std::string(T::info.name) + "(" + std::string(operands) + ")";
+}
+
 template <GuardKind K>
 void register_kind(const Register& add) {
     for (const Example& example : K::examples) {
@@ -100,8 +106,9 @@ void register_kind(const Register& add) {
         for (int i = 0; i < copies; ++i) {
             add_check(tree, add_local(tree, local_name(i)), kind);
         }
-        add_benchmark(add, "kind/" + call_text(kind) + ": " + text(example.pass), tree,
-                      subject, copies);
+        add_benchmark(
+            add, "kind/" + call_of<K>(example.operands) + ": " + text(example.pass),
+            tree, subject, copies);
     }
 }
 
@@ -124,8 +131,9 @@ void register_step(const Register& add, const StepExample& example) {
         const NodeId local = add_local(tree, local_name(i));
         add_result_check(tree, add_step(tree, local, step), example, globals.get());
     }
-    add_benchmark(add, "step/" + call_text(step) + ": " + text(example.value), tree,
-                  subject, copies);
+    add_benchmark(add,
+                  "step/" + call_of<S>(example.operands) + ": " + text(example.value),
+                  tree, subject, copies);
 }
 
 /// A function with the example's values as arguments, or with the same names as free
@@ -174,7 +182,7 @@ void register_step(const Register& add, const StepExample& example) {
     if (!compile(tree, *subject)) {
         subject = subject_of_namespace(locals.get(), globals.get(), true);
     }
-    add_benchmark(add, "step/" + call_text(step), tree, subject, 1);
+    add_benchmark(add, "step/" + call_of<S>(example.operands), tree, subject, 1);
 }
 
 /// A relation over the items of a tuple in each of 32 locals, whose fetching is part of
@@ -199,9 +207,9 @@ void register_relation(const Register& add) {
             Diagnostic problem;
             if (!tree.relate(relation, nodes, problem)) give_up(problem.message);
         }
-        add_benchmark(add,
-                      "relation/" + call_text(relation) + ": " + text(example.pass),
-                      tree, subject, copies);
+        add_benchmark(
+            add, "relation/" + call_of<R>(example.operands) + ": " + text(example.pass),
+            tree, subject, copies);
     }
 }
 

@@ -52,5 +52,19 @@ TEST_F(Oracle, agrees_on_every_pair_of_steps) {
     }
 }
 
+TEST_F(Oracle, agrees_that_a_path_is_fetched_once) {
+    names.run(
+        "class Makes:\n"
+        "  made = property(lambda self: Makes())\n"
+        "  itself = property(lambda self: self)");
+    Guards guards(names);
+    guards.relate("distinct_objects()",
+                  {{"local('x')", "attr('made')"},
+                   {"local('x')", "attr('made')", "attr('itself')"}});
+    const Owned<> subject = locals({names.eval("Makes()").get()});
+    EXPECT_EQ(guards.verdict(subject.get()), Verdict::fail);
+    expect_agreement(guards, subject.get());
+}
+
 }  // namespace
 }  // namespace guardtree::tests

@@ -368,14 +368,27 @@ def code_of(text: str) -> types.CodeType:
     return compile(text, "<guard>", "eval")
 
 
+def value_of(
+    path: str, parent_path: str, names: dict[str, Any], fetched: dict[str, Any]
+) -> Any:
+    """The value of a path. A step from one that is known starts there: evaluated again
+    it might make another object (`array[True]` does)."""
+    rest = path.removeprefix(parent_path)
+    if parent_path and rest != path and rest[0] in ".[(":
+        return eval(code_of("fetched_before" + rest),
+                    {**names, "fetched_before": fetched[parent_path]})  # fmt: skip
+    return eval(code_of(path), names)
+
+
 def node_verdict(
-    node: tuple, parent: Any, names: dict[str, Any], fetched: dict[str, Any]
+    node: tuple, parent_path: str, names: dict[str, Any], fetched: dict[str, Any]
 ) -> str:
     """The first answer below and at the node that is not `pass`, else `pass`."""
     step, path, checks, children = node
     try:
-        value = fetched[path] = eval(code_of(path), names)
+        fetched[path] = value_of(path, parent_path, names, fetched)
     except Exception as error:
+        parent = fetched.get(parent_path)
         return "fail" if is_absent(step, error, parent) else "error"
     for check in checks:
         try:
@@ -383,18 +396,18 @@ def node_verdict(
                 return "fail"
         except Exception:
             return "error"
-    return tree_verdict(children, names, fetched, value)
+    return tree_verdict(children, names, fetched, path)
 
 
 def tree_verdict(
     nodes: list[tuple],
     names: dict[str, Any],
     fetched: dict[str, Any],
-    parent: Any = None,
+    parent_path: str = "",
 ) -> str:
     """`pass`, `fail` or `error`, evaluated in order, stopping at the first non-pass."""
     for node in nodes:
-        answer = node_verdict(node, parent, names, fetched)
+        answer = node_verdict(node, parent_path, names, fetched)
         if answer != "pass":
             return answer
     return "pass"
