@@ -81,6 +81,8 @@ void register_all(const Settings& settings) {
     register_slopes(add);
     register_sweep(add);
     register_building(add);
+    register_expressions(add);
+    register_text(add);
 }
 
 int run(int argc, char** argv) {

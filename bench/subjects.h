@@ -25,6 +25,10 @@ void register_slopes(const Register& add);
 /// build/values:<n>
 void register_building(const Register& add);
 
+/// expressions/<kinds, integers>/<dsl, by_hand>, text/guards:<n>
+void register_expressions(const Register& add);
+void register_text(const Register& add);
+
 /// lookup/<entry>, evaluate/empty, frame_view, dict_item.
 void register_lookups(const Register& add);
 

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../guards/named_op.h"
 #include "../guards/tree_copy.h"
 
 #include "bindings.h"
@@ -36,15 +37,13 @@ py::object described(const char* type, const py::args& fields) {
 /// Operands by name, as the objects that they stand for.
 py::dict operands_of(const Op& op) {
     py::dict operands;
-    dispatch(op, [&](const auto& concrete) {
-        auto add = [&](const auto& each) {
-            auto object = object_of(concrete.*each.member);
-            if (!object) throw py::error_already_set();
-            operands[py::str(each.name.data(), each.name.size())] =
-                py::reinterpret_steal<py::object>(object.release());
-        };
-        std::apply([&](const auto&... each) { (add(each), ...); }, concrete.operands());
-    });
+    std::vector<Owned<>> objects = operand_objects(op);
+    if (PyErr_Occurred()) throw py::error_already_set();
+    for (size_t i = 0; i < objects.size(); ++i) {
+        const std::string_view name = operands_of(op.code())[i].name;
+        operands[py::str(name.data(), name.size())] =
+            py::reinterpret_steal<py::object>(objects[i].release());
+    }
     return operands;
 }
 

@@ -128,6 +128,8 @@ void bind_guard_manager(py::module_& module) {
     bind_kinds_and_steps(manager);
     bind_relations(manager);
     bind_descriptions(manager);
+    bind_text(module, manager);
+    bind_json(module, manager);
     bind_profile(module, manager);
     add_method(manager, check_method);
     add_method(manager, call_method);

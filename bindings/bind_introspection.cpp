@@ -23,6 +23,7 @@ py::dict description() {
     entry["method"] = python_name(T::info.name);
     entry["summary"] = text(T::info.summary);
     entry["python"] = text(T::info.python);
+    entry["shorthand"] = text(T::info.shorthand);
     entry["calls_python"] = T::info.calls_python;
     py::list operands;
     auto describe = [&]<class Value>(const Operand<Value, T>& each) {

@@ -65,6 +65,8 @@ def section(entry: Entry, columns: list[str]) -> list[str]:
     python = f"In Python: `{entry['python']}`."
     if entry["calls_python"]:
         python += " User code may run."
+    if entry["shorthand"]:
+        python += f" Text may say `{entry['shorthand']}`."
     lines += ["", python, "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     for example in entry["examples"]:
         lines.append(f"| {' | '.join(cell(text) for text in example)} |")

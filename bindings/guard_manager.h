@@ -178,6 +178,8 @@ void define_property(py::handle type, const char* name, Function&& function,
 void bind_kinds_and_steps(py::handle manager);
 void bind_relations(py::handle manager);
 void bind_descriptions(py::handle manager);
+void bind_text(py::module_& module, py::handle manager);
+void bind_json(py::module_& module, py::handle manager);
 void bind_profile(py::module_& module, py::handle manager);
 
 }  // namespace guardtree

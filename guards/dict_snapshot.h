@@ -14,6 +14,7 @@ struct DictSnapshot {
     PyObject* dict = nullptr;
     uint64_t state = 0;  ///< a version, or the address of a tuple
 
+    static constexpr OperandForm form = OperandForm::state;
     static constexpr const char* annotation = "dict[Any, Any]";  // in stubs
     static constexpr const char* expects = "a dict (not of a subclass)";
     static bool read(PyObject* from, DictSnapshot& to, References& keep,

@@ -14,6 +14,7 @@ class FunctionRecord;
 struct FunctionParts {
     const FunctionRecord* record = nullptr;
 
+    static constexpr OperandForm form = OperandForm::reference;
     static constexpr const char* annotation = "FunctionType";  // in stubs
     static constexpr const char* expects = "a function written in Python";
     static bool read(PyObject* from, FunctionParts& to, References& keep,

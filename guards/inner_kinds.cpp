@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "constant.h"
 #include "held_object.h"
-#include "op.h"
+#include "named_op.h"
 
 namespace guardtree {
 
@@ -28,14 +29,6 @@ struct Reading {
     ~Reading() { --reading; }
 };
 
-template <GuardKind K>
-bool read_as(std::span<PyObject* const> operands, KindList& to, Diagnostic& problem) {
-    K kind;
-    if (!read_operands(operands, kind, to.references, problem)) return false;
-    to.kinds.push_back(Op(kind));
-    return true;
-}
-
 bool read_kind(PyObject* from, KindList& to, Diagnostic& problem) {
     const bool has_name = PyTuple_CheckExact(from) && PyTuple_GET_SIZE(from) > 0 &&
                           PyUnicode_CheckExact(PyTuple_GET_ITEM(from, 0));
@@ -46,12 +39,13 @@ bool read_kind(PyObject* from, KindList& to, Diagnostic& problem) {
     PyObject* name = PyTuple_GET_ITEM(from, 0);
     const auto all = std::span(PySequence_Fast_ITEMS(from),
                                static_cast<size_t>(PyTuple_GET_SIZE(from)));
-#define X(type, stem)                                         \
-    if (PyUnicode_CompareWithASCIIString(name, #stem) == 0) { \
-        return read_as<type>(all.subspan(1), to, problem);    \
+    OpCode code{};
+    Op kind;
+    if (find_op(utf8(name), code) && is_kind(code)) {
+        if (!make_op(code, all.subspan(1), kind, to.references, problem)) return false;
+        to.kinds.push_back(kind);
+        return true;
     }
-    GUARDTREE_KINDS(X)
-#undef X
     problem = {PyExc_ValueError, "there is no kind called " + short_repr(name)};
     return false;
 }
@@ -104,17 +98,12 @@ std::string text_of_op(const Op& op) {
 }
 
 Owned<> object_of_op(const Op& op) noexcept {
-    std::vector<Owned<>> objects;
+    std::vector<Owned<>> objects = operand_objects(op);
+    if (PyErr_Occurred()) return {};
     const std::string_view name = op.info().name;
-    objects.push_back(Owned<>::steal(PyUnicode_FromStringAndSize(
-        name.data(), static_cast<Py_ssize_t>(name.size()))));
-    dispatch(op, [&](const auto& concrete) {
-        std::apply(
-            [&](const auto&... each) {
-                (objects.push_back(object_of(concrete.*each.member)), ...);
-            },
-            concrete.operands());
-    });
+    objects.insert(objects.begin(),
+                   Owned<>::steal(PyUnicode_FromStringAndSize(
+                       name.data(), static_cast<Py_ssize_t>(name.size()))));
     auto made = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(objects.size())));
     for (size_t i = 0; made && i < objects.size(); ++i) {
         if (!objects[i]) return {};
@@ -146,6 +135,10 @@ Verdict InnerKinds::first_not_failing(PyObject* value) const noexcept {
         if (verdict != Verdict::fail) return verdict;
     }
     return Verdict::fail;
+}
+
+std::span<const Op> InnerKinds::ops() const noexcept {
+    return list->kinds;
 }
 
 std::string InnerKinds::python(const std::string& value) const {

@@ -11,11 +11,13 @@
 namespace guardtree {
 
 class KindList;
+class Op;
 
 /// Kinds in order, kept alive by the References of the outer op.
 struct InnerKinds {
     const KindList* list = nullptr;
 
+    static constexpr OperandForm form = OperandForm::kinds;
     static constexpr const char* annotation = "tuple[tuple[Any, ...], ...]";
     static constexpr const char* expects =
         "a tuple of kinds with their operands, like ((\"is_none\",), (\"type_match\", "
@@ -25,6 +27,9 @@ struct InnerKinds {
 
     /// Tries the kinds in order until one does not fail: its answer, or fail.
     Verdict first_not_failing(PyObject* value) const noexcept;
+
+    /// The kinds as ops, in order; they live as long as this does.
+    std::span<const Op> ops() const noexcept;
 
     /// The kinds in Python, about `value`: "(x is None or type(x) is int)".
     std::string python(const std::string& value) const;

@@ -37,6 +37,7 @@ private:
     using Kind = IntegerSyntax::Kind;
 
     static constexpr int deepest = 64;
+    static constexpr size_t most_parts = 4096;  // a sum is as deep as it is long
 
     static bool is_word(char c) noexcept {
         return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
@@ -90,6 +91,7 @@ private:
 
     int add(IntegerSyntax node) {
         if (!problem_.empty()) return -1;
+        if (syntax_.size() == most_parts) return refuse("a shorter expression");
         syntax_.push_back(std::move(node));
         return static_cast<int>(syntax_.size() - 1);
     }
@@ -275,6 +277,7 @@ private:
         int64_t value = 0;
         const char* end = token_.data() + token_.size();
         const auto [stop, error] = std::from_chars(token_.data(), end, value);
+        if (token_.size() > 1 && token_[0] == '0') return refuse("a decimal number");
         if (error == std::errc::result_out_of_range) {
             return refuse("a number that fits in 64 bits");
         }

@@ -32,8 +32,14 @@ struct Info {
     /// The same in Python, over `value` and the operands by name: what the oracle
     /// evaluates and what a tree prints.
     std::string_view python;
+    /// Another text that means this kind or step when it is read; where Python would
+    /// ask user code or convert, the guard is stricter.
+    std::string_view shorthand = {};
     /// User code may run. Values that live across such an op are owned by the walk.
     bool calls_python = false;
+    /// A kind whose answer about a value that equals a constant is that about the
+    /// constant itself, for good: no user code, no identity, no order of keys.
+    bool is_by_value = false;
     /// A kind whose check is a few instructions and no call: the hook evaluates
     /// programs of such kinds on locals before it has a stack frame.
     bool is_leaf = false;

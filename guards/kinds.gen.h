@@ -24,6 +24,7 @@
 #include "kinds/is_none.h"
 #include "kinds/is_not_none.h"
 #include "kinds/is_true.h"
+#include "kinds/is_truthy.h"
 #include "kinds/lacks_attr.h"
 #include "kinds/lacks_static_attr.h"
 #include "kinds/length.h"
@@ -68,6 +69,7 @@
     X(IsNone, is_none) \
     X(IsNotNone, is_not_none) \
     X(IsTrue, is_true) \
+    X(IsTruthy, is_truthy) \
     X(LacksAttr, lacks_attr) \
     X(LacksStaticAttr, lacks_static_attr) \
     X(Length, length) \
@@ -89,5 +91,5 @@
     X(WeakrefAlive, weakref_alive)
 
 namespace guardtree {
-using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, LacksAttr, LacksStaticAttr, Length, MappingKeys, Native, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
+using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksStaticAttr, Length, MappingKeys, Native, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
 }

@@ -14,6 +14,7 @@ struct NativeFunction {
     PyObject* capsule = nullptr;
     void* pointer = nullptr;
 
+    static constexpr OperandForm form = OperandForm::code;
     static constexpr const char* annotation = "object";  // in stubs
 
     void* context() const noexcept { return PyCapsule_GetContext(capsule); }

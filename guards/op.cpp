@@ -34,11 +34,27 @@ std::string python_of(const T& operand, const std::string& value) {
         return text_of(operand);
 }
 
-using Names = std::vector<std::pair<std::string_view, std::string>>;
+/// The Python text of an op that may have a Name which is not plain: `value.name` and
+/// `name` need another form then.
+template <class T>
+std::string_view pattern_of(const T& concrete, WordTexts& names) {
+    std::string_view pattern = T::info.python;
+    const auto quote = [&](const auto& one) {
+        using Member = std::remove_cvref_t<decltype(concrete.*one.member)>;
+        if constexpr (std::same_as<Member, Name>) {
+            PyObject* name = (concrete.*one.member).value;
+            if (is_plain_name(name)) return;
+            names.back().second = constant_text(name);
+            pattern = pattern == "name" ? "L[name]" : "getattr(value, name)";
+        }
+    };
+    std::apply([&](const auto&... each) { (quote(each), ...); }, T::operands());
+    return pattern;
+}
 
-/// Replaces whole identifiers of `pattern` by the texts of `names`; string literals
-/// stay.
-std::string substitute(std::string_view pattern, const Names& names) {
+}  // namespace
+
+std::string fill_words(std::string_view pattern, const WordTexts& words) {
     std::string text;
     for (size_t i = 0; i < pattern.size();) {
         if (!is_identifier(pattern[i])) {
@@ -49,7 +65,7 @@ std::string substitute(std::string_view pattern, const Names& names) {
         while (end < pattern.size() && is_identifier(pattern[end])) ++end;
         const std::string_view word = pattern.substr(i, end - i);
         std::string_view replacement = word;
-        for (const auto& [name, value] : names) {
+        for (const auto& [name, value] : words) {
             if (name == word) replacement = value;
         }
         text += replacement;
@@ -58,9 +74,7 @@ std::string substitute(std::string_view pattern, const Names& names) {
     return text;
 }
 
-/// False for what stands after a dot or alone only in quotes: keywords, text that is no
-/// identifier, and identifiers that the parser may spell anew (those beyond ASCII).
-bool is_plain(PyObject* name) {
+bool is_plain_name(PyObject* name) {
     static constexpr std::string_view keywords[] = {
         "False",  "None",   "True",    "and",      "as",       "assert", "async",
         "await",  "break",  "class",   "continue", "def",      "del",    "elif",
@@ -72,36 +86,16 @@ bool is_plain(PyObject* name) {
     return std::ranges::find(keywords, std::string_view(text)) == std::end(keywords);
 }
 
-/// The Python text of an op that may have a Name which is not plain: `value.name` and
-/// `name` need another form then.
-template <class T>
-std::string_view pattern_of(const T& concrete, Names& names) {
-    std::string_view pattern = T::info.python;
-    const auto quote = [&](const auto& one) {
-        using Member = std::remove_cvref_t<decltype(concrete.*one.member)>;
-        if constexpr (std::same_as<Member, Name>) {
-            PyObject* name = (concrete.*one.member).value;
-            if (is_plain(name)) return;
-            names.back().second = constant_text(name);
-            pattern = pattern == "name" ? "L[name]" : "getattr(value, name)";
-        }
-    };
-    std::apply([&](const auto&... each) { (quote(each), ...); }, T::operands());
-    return pattern;
-}
-
-}  // namespace
-
 std::string python_text(const Op& op, const std::string& value) {
     return dispatch(op, [&](const auto& concrete) {
-        Names names = {{"value", value}};
+        WordTexts names = {{"value", value}};
         std::apply(
             [&](const auto&... each) {
                 (names.emplace_back(each.name, python_of(concrete.*each.member, value)),
                  ...);
             },
             concrete.operands());
-        return substitute(pattern_of(concrete, names), names);
+        return fill_words(pattern_of(concrete, names), names);
     });
 }
 

@@ -10,6 +10,9 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "item_block.h"
 #include "kinds.gen.h"
@@ -46,6 +49,19 @@ inline constexpr const Info* op_infos[] = {
     GUARDTREE_OPS(X)
 #undef X
 };
+
+constexpr bool is_kind(OpCode code) noexcept {
+    return static_cast<uint16_t>(code) < kind_count;
+}
+
+constexpr bool is_step(OpCode code) noexcept {
+    return static_cast<uint16_t>(static_cast<uint16_t>(code) - kind_count) < step_count;
+}
+
+constexpr bool is_relation(OpCode code) noexcept {
+    return static_cast<uint16_t>(code) >= kind_count + step_count &&
+           code != OpCode::ItemBlock;
+}
 
 template <class T>
 inline constexpr OpCode code_of = OpCode{};
@@ -101,17 +117,11 @@ public:
         source = slot;
     }
 
-    bool is_kind() const noexcept { return static_cast<uint16_t>(code()) < kind_count; }
+    bool is_kind() const noexcept { return guardtree::is_kind(code()); }
 
-    bool is_step() const noexcept {
-        return static_cast<uint16_t>(static_cast<uint16_t>(code()) - kind_count) <
-               step_count;
-    }
+    bool is_step() const noexcept { return guardtree::is_step(code()); }
 
-    bool is_relation() const noexcept {
-        return static_cast<uint16_t>(code()) >= kind_count + step_count &&
-               code() != OpCode::ItemBlock;
-    }
+    bool is_relation() const noexcept { return guardtree::is_relation(code()); }
 
     const Info& info() const noexcept {
         return *op_infos[static_cast<uint16_t>(code())];
@@ -174,6 +184,16 @@ size_t hash_op(const Op& op) noexcept;
 
 /// The op in Python, over `value`: "x.training is True" for is_true on "x.training".
 std::string python_text(const Op& op, const std::string& value);
+
+/// Words of a text, and what stands for each.
+using WordTexts = std::vector<std::pair<std::string_view, std::string>>;
+
+/// `pattern` with whole words replaced; string literals stay.
+std::string fill_words(std::string_view pattern, const WordTexts& words);
+
+/// Whether a name is the same alone and behind a dot as in quotes: no keyword, and no
+/// identifier that Python's parser may spell anew (those beyond ASCII).
+bool is_plain_name(PyObject* name);
 
 /// The op as the call that makes it: "type_match(int)".
 std::string call_text(const Op& op);

@@ -25,6 +25,25 @@ struct Diagnostic {
 /// owns them. Operands themselves stay trivially copyable.
 using References = std::vector<Owned<>>;
 
+/// How an operand is written, as text and in JSON.
+enum class OperandForm : uint8_t {
+    constant,   ///< by its value
+    name,       ///< an attribute's or a variable's, by itself
+    kinds,      ///< as the claims of inner kinds about the same value
+    reference,  ///< an object, by the name that it is reached by
+    code,       ///< a reference to what a check calls
+    state,      ///< a reference to an object as it was when the guard was built
+};
+
+template <class T>
+constexpr OperandForm form_of = [] {
+    if constexpr (requires { T::form; }) {
+        return T::form;
+    } else {
+        return OperandForm::constant;
+    }
+}();
+
 /// An object compared by address. Held weakly where it can be, so that a guard on a
 /// function, class or instance does not keep it alive; once it died nothing matches.
 /// A bare address is never trusted: the weak reference is read on each match.
@@ -38,6 +57,7 @@ struct Identity {
 
     bool is_dead() const noexcept { return weak && weak->wr_object != object; }
 
+    static constexpr OperandForm form = OperandForm::reference;
     static constexpr const char* annotation = "object";  // in stubs
     static constexpr const char* expects = "an object";
     static bool read(PyObject* from, Identity& to, References& keep,
@@ -80,6 +100,7 @@ struct Key {
 struct Name {
     PyObject* value = nullptr;
 
+    static constexpr OperandForm form = OperandForm::name;
     static constexpr const char* annotation = "str";  // in stubs
     static constexpr const char* expects = "a name (str)";
     static bool read(PyObject* from, Name& to, References& keep, Diagnostic& problem);
@@ -89,6 +110,7 @@ struct Name {
 struct Callable {
     PyObject* value = nullptr;
 
+    static constexpr OperandForm form = OperandForm::code;
     static constexpr const char* annotation = "Callable[[Any], object]";  // in stubs
     static constexpr const char* expects = "a callable";
     static bool read(PyObject* from, Callable& to, References& keep,
@@ -99,6 +121,7 @@ struct Callable {
 struct Held {
     PyObject* value = nullptr;
 
+    static constexpr OperandForm form = OperandForm::reference;
     static constexpr const char* annotation = "object";  // in stubs
     static constexpr const char* expects = "an object";
     static bool read(PyObject* from, Held& to, References& keep, Diagnostic& problem);

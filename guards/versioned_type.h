@@ -14,6 +14,7 @@ struct VersionedType {
     PyWeakReference* weak = nullptr;
     unsigned tag = 0;
 
+    static constexpr OperandForm form = OperandForm::state;
     static constexpr const char* annotation = "type";  // in stubs
     static constexpr const char* expects = "a type";
     static bool read(PyObject* from, VersionedType& to, References& keep,

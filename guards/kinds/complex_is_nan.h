@@ -12,6 +12,7 @@ struct ComplexIsNan {
         .name = "complex_is_nan",
         .summary = "A complex (exactly) with a NaN in either part.",
         .python = "type(value) is complex and value != value",
+        .is_by_value = true,
         .is_leaf = true,
     };
     static constexpr Example examples[] = {
@@ -19,6 +20,9 @@ struct ComplexIsNan {
         {"", "complex(float('nan'), 0)", "float('nan')"}};
 
     static constexpr auto operands() { return std::tuple{}; }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return &PyComplex_Type; }
 
     bool check(PyObject* value) const noexcept {
         if (!PyComplex_CheckExact(value)) return false;

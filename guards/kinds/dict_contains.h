@@ -15,6 +15,8 @@ struct DictContains {
             "in which a key of a user's type with the same hash would have to be "
             "asked.",
         .python = "dict_has(value, key) is True",
+        .shorthand = "key in value",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {
         {"'a'", "{'a': None}", "{}"},

@@ -12,6 +12,8 @@ struct DivisibleBy {
             "An int (exactly: bool fails) of at most 64 bits that `divisor` divides.",
         .python =
             "type(value) is int and -(2**63) <= value < 2**63 and value % divisor == 0",
+        .shorthand = "value % divisor == 0",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {{"4", "8", "6"},
                                            {"4", "0", "False"},
@@ -24,6 +26,9 @@ struct DivisibleBy {
     static constexpr auto operands() {
         return std::tuple{operand("divisor", &DivisibleBy::divisor)};
     }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return &PyLong_Type; }
 
     bool check(PyObject* value) const noexcept {
         if (!PyLong_CheckExact(value)) return false;

@@ -13,6 +13,8 @@ struct Equals {
             "The value equals a constant, and so do the types of both at every "
             "depth; floats are compared by bits. The constant is copied.",
         .python = "same_constant(value, expected)",
+        .shorthand = "value == expected",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {
         {"3", "3", "3.0"},
@@ -32,6 +34,9 @@ struct Equals {
     static constexpr auto operands() {
         return std::tuple{operand("expected", &Equals::expected)};
     }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return Py_TYPE(expected.value); }
 
     bool check(PyObject* value) const noexcept {
         return equals_constant(value, expected.value);

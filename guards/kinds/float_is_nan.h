@@ -12,6 +12,7 @@ struct FloatIsNan {
         .name = "float_is_nan",
         .summary = "A float (exactly) that is a NaN of any bits.",
         .python = "type(value) is float and value != value",
+        .is_by_value = true,
         .is_leaf = true,
     };
     static constexpr Example examples[] = {
@@ -20,6 +21,9 @@ struct FloatIsNan {
         {"", "float('inf') * 0", "complex(float('nan'), 0)"}};
 
     static constexpr auto operands() { return std::tuple{}; }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return &PyFloat_Type; }
 
     bool check(PyObject* value) const noexcept {
         return PyFloat_CheckExact(value) && std::isnan(PyFloat_AS_DOUBLE(value));

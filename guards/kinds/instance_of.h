@@ -13,6 +13,8 @@ struct InstanceOf {
             "`__class__`, `__instancecheck__` and ABC registration are not asked. Held "
             "weakly.",
         .python = "is_a(value, expected)",
+        .shorthand = "isinstance(value, expected)",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {
         {"int", "True", "1.0"},

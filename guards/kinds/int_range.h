@@ -12,6 +12,8 @@ struct IntRange {
             "An int (exactly: bool fails) from `low` to `high`, both included. Ints "
             "beyond 64 bits fail.",
         .python = "type(value) is int and low <= value <= high",
+        .shorthand = "low <= value <= high",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {{"0, 3", "3", "4"},
                                            {"0, 3", "0", "True"},
@@ -25,6 +27,9 @@ struct IntRange {
         return std::tuple{operand("low", &IntRange::low),
                           operand("high", &IntRange::high)};
     }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return &PyLong_Type; }
 
     bool check(PyObject* value) const noexcept {
         if (!PyLong_CheckExact(value)) return false;

@@ -10,6 +10,7 @@ struct IntSign {
         .name = "int_sign",
         .summary = "An int (exactly: bool fails) of any size with this sign.",
         .python = "type(value) is int and (value > 0) - (value < 0) == sign",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {{"1", "3", "0"},
                                            {"0", "0", "False"},
@@ -21,6 +22,9 @@ struct IntSign {
     static constexpr auto operands() {
         return std::tuple{operand("sign", &IntSign::sign)};
     }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return &PyLong_Type; }
 
     bool check(PyObject* value) const noexcept {
         if (!PyLong_CheckExact(value)) return false;

@@ -10,11 +10,15 @@ struct IsFalse {
         .name = "is_false",
         .summary = "The value is False itself; other false values fail.",
         .python = "value is False",
+        .is_by_value = true,
         .is_leaf = true,
     };
     static constexpr Example examples[] = {{"", "False", "0"}};
 
     static constexpr auto operands() { return std::tuple{}; }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return &PyBool_Type; }
 
     bool check(PyObject* value) const noexcept { return value == Py_False; }
 };

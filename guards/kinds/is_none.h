@@ -10,11 +10,15 @@ struct IsNone {
         .name = "is_none",
         .summary = "The value is None.",
         .python = "value is None",
+        .is_by_value = true,
         .is_leaf = true,
     };
     static constexpr Example examples[] = {{"", "None", "0"}};
 
     static constexpr auto operands() { return std::tuple{}; }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return Py_TYPE(Py_None); }
 
     bool check(PyObject* value) const noexcept { return value == Py_None; }
 };

@@ -10,11 +10,15 @@ struct IsTrue {
         .name = "is_true",
         .summary = "The value is True itself; other true values fail.",
         .python = "value is True",
+        .is_by_value = true,
         .is_leaf = true,
     };
     static constexpr Example examples[] = {{"", "True", "1"}};
 
     static constexpr auto operands() { return std::tuple{}; }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return &PyBool_Type; }
 
     bool check(PyObject* value) const noexcept { return value == Py_True; }
 };

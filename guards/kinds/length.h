@@ -14,6 +14,8 @@ struct Length {
             "deque (or a subclass that keeps its `__len__`) of this length. User "
             "`__len__` never runs; such values fail.",
         .python = "has_builtin_len(value) and len(value) == expected",
+        .shorthand = "len(value) == expected",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {
         {"2", "[1, 2]", "[1]"},

@@ -13,6 +13,8 @@ struct OneOf {
             "The value is one of these constants, types included, as equals compares. "
             "Tried one by one, in order.",
         .python = "any(same_constant(value, each) for each in values)",
+        .shorthand = "value in values",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {
         {"(1, 'a')", "'a'", "True"},

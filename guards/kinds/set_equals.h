@@ -15,6 +15,7 @@ struct SetEquals {
         .python =
             "is_exact_set(value) and same_constant(frozenset(value), "
             "expected)",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {
         {"{1, 'a'}", "{'a', 1}", "{'a', True}"},

@@ -10,6 +10,8 @@ struct StrPrefix {
         .name = "str_prefix",
         .summary = "A str (exactly: subclasses fail) that starts with `prefix`.",
         .python = "type(value) is str and value.startswith(prefix)",
+        .shorthand = "value.startswith(prefix)",
+        .is_by_value = true,
     };
     static constexpr Example examples[] = {{"'ab'", "'abc'", "'acb'"},
                                            {"''", "''", "None"},
@@ -22,6 +24,9 @@ struct StrPrefix {
     static constexpr auto operands() {
         return std::tuple{operand("prefix", &StrPrefix::prefix)};
     }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept { return &PyUnicode_Type; }
 
     bool check(PyObject* value) const noexcept {
         if (!PyUnicode_CheckExact(value)) return false;

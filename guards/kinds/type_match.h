@@ -10,6 +10,7 @@ struct TypeMatch {
         .name = "type_match",
         .summary = "The value's type is exactly `expected`; subclasses fail.",
         .python = "type(value) is expected",
+        .is_by_value = true,
         .is_leaf = true,
     };
     static constexpr Example examples[] = {
@@ -19,6 +20,11 @@ struct TypeMatch {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &TypeMatch::expected)};
+    }
+
+    /// What passes is of this type exactly.
+    PyTypeObject* exact_type() const noexcept {
+        return reinterpret_cast<PyTypeObject*>(expected.object);
     }
 
     bool check(PyObject* value) const noexcept {

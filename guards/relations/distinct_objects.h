@@ -12,6 +12,7 @@ struct DistinctObjects {
         .name = "distinct_objects",
         .summary = "Of two or more values no two are the same object (no aliasing).",
         .python = "all_distinct(a, b)",
+        .shorthand = "all_distinct(*values)",
     };
     static constexpr RelationExample examples[] = {
         {"", "(None, 0)", "(None, None)"},

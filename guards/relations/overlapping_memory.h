@@ -16,6 +16,7 @@ struct OverlappingMemory {
             "extents of their memory, from the first byte to the last. () says that "
             "none do. What is no tensor, or does not tell its memory, fails it.",
         .python = "overlapping_pairs(a, b) == {(0, 1)}",
+        .shorthand = "overlapping_pairs(*values) == set(pairs)",
     };
     static constexpr RelationExample examples[] = {
         {"()", "(numpy.zeros(3), numpy.zeros(3))", "(numpy.zeros(3),) * 2"},

@@ -12,6 +12,7 @@ struct Attr {
             "An attribute, through the full protocol: properties and `__getattr__` "
             "run. AttributeError fails the guard, other exceptions are errors.",
         .python = "value.name",
+        .shorthand = "getattr(value, name)",
         .calls_python = true,
     };
     static constexpr StepExample examples[] = {{"'real'", "3", "3", "None"},

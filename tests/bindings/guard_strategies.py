@@ -23,7 +23,7 @@ SUPPORT = Path(__file__).resolve().parents[1] / "support"
 def load_oracle() -> dict[str, Any]:
     """The oracle's files as one module, the globals of guarded functions."""
     module = types.ModuleType("oracle")
-    for name in ("", "_relations", "_tensors", "_values"):
+    for name in ("", "_relations", "_tensors", "_values", "_text"):
         path = SUPPORT / f"oracle{name}.py"
         exec(compile(path.read_text(), path, "exec"), vars(module))  # noqa: S102
     names = vars(module)

@@ -33,7 +33,9 @@ step("the configuration" ${tool} -S ${source} -B ${scratch}/build -G ${generator
   -DPython_EXECUTABLE=${python} -Dtsl-robin-map_DIR=${robin_map_dir}
   -DWANTED_VERSION=${version})
 step("the build" ${tool} --build ${scratch}/build)
-if(EXISTS ${scratch}/build/consumer)
-  step("the program" ${scratch}/build/consumer)
-  message(STATUS "the program says: ${output}")
-endif()
+foreach(program consumer frame_evaluator)
+  if(EXISTS ${scratch}/build/${program})
+    step("${program}" ${scratch}/build/${program})
+    message(STATUS "${program} says: ${output}")
+  endif()
+endforeach()

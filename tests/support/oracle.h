@@ -249,6 +249,7 @@ protected:
         names.run_file("oracle_relations.py");
         names.run_file("oracle_tensors.py");
         names.run_file("oracle_values.py");
+        names.run_file("oracle_text.py");
         names.run("globals().update(NAMESPACE)");
         value_count = PyList_GET_SIZE(names.eval("VALUES").get());
     }

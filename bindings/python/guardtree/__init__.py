@@ -26,7 +26,9 @@ from ._guardtree import (
     cache_entries,
     code_stats,
     features,
+    from_json,
     get_eval_frame,
+    parse,
     reset_code,
     set_entry_limit,
     set_eval_frame,
@@ -40,7 +42,13 @@ from .callbacks import (
     is_generator,
     optimize,
 )
-from .descriptions import GuardCheck, GuardCounts, GuardRelation, ProfileRow
+from .descriptions import (
+    GuardCheck,
+    GuardCounts,
+    GuardRelation,
+    ProfileRow,
+    Simplification,
+)
 from .explanations import CacheExplanation, EntryExplanation, explain
 from .tensors import TensorSpec
 
@@ -66,15 +74,18 @@ __all__ = [
     "GuardRelation",
     "GuardedCode",
     "ProfileRow",
+    "Simplification",
     "TensorSpec",
     "__version__",
     "cache_entries",
     "code_stats",
     "explain",
     "features",
+    "from_json",
     "get_eval_frame",
     "is_generator",
     "optimize",
+    "parse",
     "reset_code",
     "set_entry_limit",
     "set_eval_frame",

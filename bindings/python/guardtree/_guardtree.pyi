@@ -5,7 +5,13 @@ from enum import Enum
 from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar, Literal, Self, final
 
-from .descriptions import GuardCheck, GuardCounts, GuardRelation, ProfileRow
+from .descriptions import (
+    GuardCheck,
+    GuardCounts,
+    GuardRelation,
+    ProfileRow,
+    Simplification,
+)
 
 __version__: str
 
@@ -114,6 +120,17 @@ class GuardManager:
         """New guards for the same scope, fail-first; the answers are the same."""
     def note(self, note: object) -> Self:
         """Keeps any object with the guard that was added last, for explanations."""
+    def simplified(self) -> Simplification:
+        """New guards that give the same verdicts, and what went, and why."""
+    def to_text(self) -> tuple[str, dict[str, object]]:
+        """The tree as Python text that parse() reads, and the objects it names."""
+    def to_json(self) -> str:
+        """The whole tree as canonical JSON text, for from_json."""
+    def to_portable_json(self) -> tuple[str, list[str]]:
+        """to_json() without what it refuses, and the Python text of that."""
+    def digest(self) -> str:
+        """SHA-256 of the JSON text without notes."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
     def attr(self, name: str) -> GuardManager:
         """An attribute, through the full protocol: properties and `__getattr__` run.
         AttributeError fails the guard, other exceptions are errors. In Python:
@@ -398,6 +415,10 @@ class GuardManager:
         """The value is True itself; other true values fail. In Python: `value is
         True`."""
 
+    def is_truthy(self) -> Self:
+        """The value counts as true: user `__bool__` and `__len__` run, and what they
+        raise is an error. is_true asks for True itself. In Python: `bool(value)`."""
+
     def lacks_attr(self, name: str) -> Self:
         """The value has not got the attribute, by the full protocol: properties and
         `__getattr__` run. Other exceptions than AttributeError are errors. In
@@ -578,6 +599,23 @@ def _explain_entry(
     subject: Mapping[str, Any] | Frame,
 ) -> Explanation: ...
 def features() -> dict[str, str | bool]: ...
+def from_json(
+    text: str,
+    scope: FunctionType | CodeType | Frame,
+    *,
+    resolver: Callable[[str, str], object] | None = None,
+    allow_calls: bool = False,
+) -> GuardManager:
+    """The guards that to_json() wrote; safe to read from anywhere."""
+
+def parse(
+    text: str,
+    scope: FunctionType | CodeType | Frame,
+    names: dict[str, Any] | None = None,
+) -> GuardManager:
+    """The guards that `text` claims, in the language of dsl/README.md."""
+
+def _reserved_words() -> list[str]: ...
 def tensor_facts(tensor: object) -> dict[str, Any]:
     """The facts of a tensor as a dict that tensor_match takes."""
 

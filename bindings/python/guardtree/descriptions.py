@@ -57,6 +57,18 @@ class GuardCounts:
 
 
 @dataclass(frozen=True)
+class Simplification:
+    """Guards without those that others imply."""
+
+    guards: GuardManager
+    """They give the same verdict on every value."""
+    removed: list[str]
+    """What went, and which guard says the same."""
+    contradictions: list[str]
+    """Guards that exclude each other: with one of these nothing ever passes."""
+
+
+@dataclass(frozen=True)
 class ProfileRow:
     """What happened at one step, check or relation while a profile ran."""
 

@@ -1,0 +1,90 @@
+// Guard trees as text, for Python: parse(), GuardManager.to_text() and simplified().
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "../dsl/text.h"
+#include "../dsl/text_patterns.h"
+#include "../guards/simplify.h"
+
+#include "bindings.h"
+#include "guard_manager.h"
+
+namespace guardtree {
+namespace {
+
+py::object parse(const py::str& text, const py::object& scope,
+                 const py::object& names) {
+    if (!names.is_none() && !PyDict_Check(names.ptr())) {
+        Diagnostic problem;
+        refuse_operand(problem, "a dict of names to objects, or None", names.ptr());
+        problem.message = "parse(names): " + problem.message;
+        throw_diagnostic(problem);
+    }
+    auto guards = std::make_unique<GuardTree>(scope);
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (!data) throw py::error_already_set();
+    const TextNames known{scope_of(guards->code(), guards->function()),
+                          names.is_none() ? nullptr : names.ptr()};
+    Diagnostic problem;
+    if (!parse_guards({data, static_cast<size_t>(size)}, known, guards->tree,
+                      problem)) {
+        throw_diagnostic(problem);
+    }
+    return GuardManager::to_python(GuardManager(std::move(guards)));
+}
+
+py::tuple to_text(const py::object& self) {
+    const GuardTree& guards = GuardManager::of(self).tree();
+    const GuardText made =
+        text_of(guards.tree, scope_of(guards.code(), guards.function()));
+    py::dict names;
+    for (const auto& [name, object] : made.names) {
+        names[name.c_str()] = py::reinterpret_borrow<py::object>(object.get());
+    }
+    return py::make_tuple(made.text, names);
+}
+
+py::object simplify(const py::object& self) {
+    const GuardTree& guards = GuardManager::of(self).tree();
+    Simplification found;
+    Tree made = simplified(guards.tree, found);
+    const py::object manager = GuardManager::to_python(
+        GuardManager(std::make_unique<GuardTree>(guards, std::move(made))));
+    return py::module_::import("guardtree.descriptions")
+        .attr("Simplification")(manager, found.removed, found.contradictions);
+}
+
+}  // namespace
+
+void bind_text(py::module_& module, py::handle manager) {
+    module.def(
+        "parse", &parse, py::arg("text"), py::arg("scope"),
+        py::arg("names") = py::none(),
+        "A GuardManager for `scope` (a function, a code object, or the frame given "
+        "to a callback) with the guards that `text` claims: Python expressions "
+        "joined by `and`, in the language of dsl/README.md. Names are the scope's "
+        "variables, its globals, builtins; `names` gives objects names in the "
+        "text. Raises SyntaxError, NameError, or what the operand of a guard "
+        "refuses, with the place and what was expected. Runs no code of the "
+        "text's.");
+    module.def("_reserved_words", [] {
+        py::list words;
+        for (const std::string_view word : reserved_words())
+            words.append(py::str(word.data(), word.size()));
+        return words;
+    });
+    define(manager, "simplified", &simplify,
+           "A Simplification: new guards for the same scope that give the same "
+           "verdicts, without those that others imply; what went and why; and which "
+           "guards exclude each other, so that nothing passes.");
+    define(
+        manager, "to_text", &to_text,
+        "`(text, names)` of the whole tree: `parse(text, scope, names)` gives the same "
+        "tree, and Python means the same by the text. Objects without a name that "
+        "leads to them (in a module or class, by their own account) are called `_0`, "
+        "`_1`, ... in it; `names` has them. Notes are not in it.");
+}
+
+}  // namespace guardtree

@@ -1,0 +1,127 @@
+// Paths and the kinds on them, word by word: local("x").attr("y").is_true().
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "words.h"
+
+namespace guardtree::dsl {
+
+/// What an expression may be used as.
+enum class Role : uint8_t {
+    path,           ///< a value
+    size,           ///< a value that ends in size(i): integer claims read the shape
+    checked,        ///< a path with kinds on it: a claim
+    unfinished,     ///< a checked path, and a step behind its kinds
+    number,         ///< an integer
+    integer_claim,  ///< a comparison of numbers, or such joined by &&, || and !
+    claim,          ///< a relation, or several claims
+};
+
+template <Role R, class S>
+class Expression;
+
+template <class T>
+constexpr bool is_expression = false;
+
+template <Role R, class S>
+constexpr bool is_expression<Expression<R, S>> = true;
+
+template <class T>
+constexpr Role role_of = Role::claim;
+
+template <Role R, class S>
+constexpr Role role_of<Expression<R, S>> = R;
+
+template <class T, Role... Rs>
+constexpr bool has_role = is_expression<T> && ((role_of<T> == Rs) || ...);
+
+template <Role R, class S>
+constexpr Expression<R, S> expression(const S& words) {
+    return Expression<R, S>(words);
+}
+
+template <ValueStep T, Role R, class S, class... Ts>
+constexpr auto with_step(const Expression<R, S>& path, const Ts&... given) {
+    constexpr bool is_checked = R == Role::checked || R == Role::unfinished;
+    constexpr bool is_size =
+        std::same_as<T, guardtree::Size> && ((given_as<Ts> == Given::integer) && ...);
+    constexpr Role role = is_checked ? Role::unfinished
+                          : is_size  ? Role::size
+                                     : Role::path;
+    return expression<role>(joined(words_of(path), word<T>(given...)));
+}
+
+template <GuardKind T, Role R, class S, class... Ts>
+constexpr auto with_kind(const Expression<R, S>& path, const Ts&... given) {
+    return expression<Role::checked>(joined(words_of(path), word<T>(given...)));
+}
+
+/// Depends on what is given, so that it is asked where the word is used.
+template <GuardStep T, class... Ts>
+constexpr bool is_value_step = ValueStep<T>;
+
+/// Every kind and every step as a member of paths.
+template <class Self>
+class Words {
+public:
+#define X(type, stem)                                                                 \
+    template <class... Ts>                                                            \
+    constexpr auto stem(const Ts&... given) const {                                   \
+        return with_kind<guardtree::type>(static_cast<const Self&>(*this), given...); \
+    }
+    GUARDTREE_KINDS(X)
+#undef X
+
+#define X(type, stem)                                                          \
+    template <class... Ts>                                                     \
+    constexpr auto stem(const Ts&... given) const {                            \
+        constexpr bool is_good = is_value_step<guardtree::type, Ts...>;        \
+        static_assert(is_good, #stem " starts a path: write " #stem            \
+                                     "(...) by itself, not behind a value");   \
+        if constexpr (is_good)                                                 \
+            return with_step<guardtree::type>(static_cast<const Self&>(*this), \
+                                              given...);                       \
+        else                                                                   \
+            return static_cast<const Self&>(*this);                            \
+    }
+    GUARDTREE_STEPS(X)
+#undef X
+};
+
+struct NoWords {};
+
+/// A value, a number or a claim, as it is written: a constexpr value when what it holds
+/// is. It is true of frames, not in C++: there is no conversion to bool.
+template <Role R, class S>
+class Expression
+    : public std::conditional_t<has_role<Expression<R, S>, Role::path, Role::size,
+                                         Role::checked, Role::unfinished>,
+                                Words<Expression<R, S>>, NoWords> {
+public:
+    constexpr explicit Expression(const S& words) : words_(words) {}
+
+    friend constexpr const S& words_of(const Expression& expression) {
+        return expression.words_;
+    }
+
+private:
+    S words_;
+};
+
+/// Every root step, by itself: local("x"), global("N"), f_locals().
+#define X(type, stem)                                     \
+    template <RootStep T = guardtree::type, class... Ts>  \
+    constexpr auto stem(const Ts&... given) {             \
+        return expression<Role::path>(word<T>(given...)); \
+    }
+GUARDTREE_STEPS(X)
+#undef X
+
+/// The instructions of a path as one value of something else.
+template <Role R, class S>
+constexpr auto as_value(const Expression<R, S>& path, Action action = Action::value) {
+    constexpr auto count = std::tuple_size_v<decltype(S::instructions)>;
+    static_assert(count <= UINT16_MAX);
+    return joined(one(Instruction{.action = action, .count = count}), words_of(path));
+}
+
+}  // namespace guardtree::dsl

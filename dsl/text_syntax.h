@@ -1,0 +1,95 @@
+// What text is parsed into: a small tree of Python's expressions, in one array.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace guardtree {
+
+/// A place in a text, in bytes.
+struct TextSpan {
+    size_t begin = 0;
+    size_t end = 0;
+};
+
+/// Why a text was refused, and where.
+struct TextProblem {
+    TextSpan span;
+    std::string expected;
+    std::string hint;     ///< what to write instead; may be empty
+    std::string refusal;  ///< a sentence that says it all, instead of `expected`
+
+    explicit operator bool() const noexcept {
+        return !expected.empty() || !refusal.empty();
+    }
+};
+
+/// Number of an expression in its TextSyntax.
+using SyntaxId = uint32_t;
+
+inline constexpr SyntaxId no_syntax = UINT32_MAX;
+
+enum class SyntaxKind : uint8_t {
+    name,
+    number,  ///< as written
+    string,  ///< one or more literals, as written
+    ellipsis,
+    attribute,  ///< parts: the value; the word is the name
+    item,       ///< parts: the value, the key
+    call,       ///< parts: the function, the arguments; keywords name the last ones
+    starred,    ///< `*values` among arguments
+    each,       ///< parts: a result, an iterable; the word is the name of a generator
+    sign,       ///< parts: a number after `-` or `+`
+    binary,     ///< parts: two numbers around `+ - * // % **`
+    compare,    ///< parts: n + 1 values around n operators, which the keywords are
+    all,        ///< parts around `and`
+    any,        ///< parts around `or`
+    negation,   ///< `not`
+    tuple,
+    list,
+    set,
+    dict,  ///< parts: key, value, key, value, ...
+};
+
+/// One expression. Words are parts of the text.
+struct Syntax {
+    SyntaxKind kind = SyntaxKind::name;
+    bool is_parenthesised = false;
+    uint16_t depth = 0;  ///< of the expressions in it
+    TextSpan span = {};
+    std::string_view word = {};
+    std::vector<SyntaxId> parts = {};
+    std::vector<std::string_view> keywords = {};
+};
+
+/// A parsed text, which has to outlive it.
+class TextSyntax {
+public:
+    /// False with `problem` filled when `text` is not one expression of the language.
+    /// Parentheses nest at most 200 deep, expressions 1000 (a path has a level for each
+    /// step). O(n).
+    static bool parse(std::string_view text, TextSyntax& to, TextProblem& problem);
+
+    SyntaxId root() const noexcept { return root_; }
+
+    const Syntax& operator[](SyntaxId id) const noexcept { return all_[id]; }
+
+    std::string_view text() const noexcept { return text_; }
+
+    /// The same expression, whatever blanks and parentheses there are.
+    bool same(SyntaxId a, const TextSyntax& other, SyntaxId b) const noexcept;
+
+private:
+    friend class TextParser;
+
+    std::string_view text_;
+    std::vector<Syntax> all_;
+    SyntaxId root_ = no_syntax;
+};
+
+/// The sentence about a problem, with the line it is in and a mark under the place.
+std::string problem_text(std::string_view text, const TextProblem& problem);
+
+}  // namespace guardtree

@@ -1,0 +1,441 @@
+// Writing trees down: claims in Python, and by the kinds' own names where Python's text
+// would be read as another guard.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "../guards/constant.h"
+#include "../guards/inner_kinds.h"
+
+#include "names.h"
+#include "text.h"
+#include "text_patterns.h"
+
+namespace guardtree {
+namespace {
+
+/// As a part of a conjunction.
+std::string as_conjunct(std::string text) {
+    TextSyntax syntax;
+    TextProblem problem;
+    if (!TextSyntax::parse(text, syntax, problem)) return text;
+    const Syntax& root = syntax[syntax.root()];
+    const bool is_joined = root.kind == SyntaxKind::all || root.kind == SyntaxKind::any;
+    return is_joined && !root.is_parenthesised ? "(" + text + ")" : text;
+}
+
+std::string word_of(const Op& op) {
+    const std::string name(op.info().name);
+    return std::string(explicit_word) + "." + (name == "global" ? "global_" : name);
+}
+
+/// Ops as text. Objects without a name get one. Templates come before their use in
+/// generic lambdas: Clang 14 does not find them behind it.
+class OpWriter {
+public:
+    explicit OpWriter(GuardText& to) : to_(to) {}
+
+private:
+    static bool is_bare(PyObject* name, bool is_variable) {
+        if (!is_plain_name(name)) return false;
+        return !is_variable || !is_reserved(utf8(name));
+    }
+
+    std::string object_text(const Owned<>& object) {
+        if (is_singleton(object.get())) return constant_text(object.get());
+        ObjectName name;
+        if (name_object(object.get(), name)) return name.text();
+        for (const auto& [given, present] : to_.names) {
+            if (present.get() == object.get()) return given;
+        }
+        to_.names.emplace_back("_" + std::to_string(to_.names.size()),
+                               Owned<>::share(object.get()));
+        return to_.names.back().first;
+    }
+
+    static std::string tuple_text(const std::vector<std::string>& parts) {
+        std::string text = "(";
+        for (size_t i = 0; i < parts.size(); ++i) text += (i ? ", " : "") + parts[i];
+        return text + (parts.size() == 1 ? ",)" : ")");
+    }
+
+    /// Classes and dtypes among the facts are objects.
+    std::string facts_text(PyObject* facts) {
+        std::string text = "TensorSpec(";
+        Py_ssize_t place = 0;
+        PyObject* name = nullptr;
+        PyObject* fact = nullptr;
+        while (PyDict_Next(facts, &place, &name, &fact)) {
+            Diagnostic problem;
+            const bool is_constant =
+                static_cast<bool>(snapshot_constant(fact, problem));
+            if (text.back() != '(') text += ", ";
+            text += utf8(name) + "=";
+            text +=
+                is_constant ? constant_text(fact) : object_text(Owned<>::share(fact));
+        }
+        return text + ")";
+    }
+
+    template <class T>
+    std::string reference_of(const T& operand) {
+        if constexpr (requires { operand.is_dead(); }) {
+            // Nothing is an object that was made for it alone.
+            if (operand.is_dead()) {
+                return object_text(
+                    Owned<>::steal(PyObject_CallNoArgs(as_object(&PyBaseObject_Type))));
+            }
+        }
+        return object_text(object_of(operand));
+    }
+
+    template <class T>
+    std::string operand_text(const T& operand, const std::string& value) {
+        constexpr OperandForm form = form_of<T>;
+        if constexpr (form == OperandForm::kinds) {
+            std::string text;
+            for (const Op& inner : operand.ops()) {
+                text +=
+                    (text.empty() ? "(" : " or ") + as_conjunct(natural(inner, value));
+            }
+            return text.empty() ? "False" : text + ")";
+        } else if constexpr (std::same_as<T, TensorOperand>) {
+            return facts_text(operand.spec->facts);
+        } else if constexpr (form == OperandForm::constant ||
+                             form == OperandForm::name) {
+            return text_of(operand);
+        } else {
+            return reference_of(operand);
+        }
+    }
+
+    template <class T>
+    std::string call_operand(const T& operand) {
+        if constexpr (std::same_as<T, Name>) {
+            return constant_text(operand.value);
+        } else if constexpr (form_of<T> == OperandForm::kinds) {
+            std::vector<std::string> kinds;
+            for (const Op& inner : operand.ops()) kinds.push_back(inner_call(inner));
+            if constexpr (std::same_as<T, InnerKind>) return kinds[0];
+            return tuple_text(kinds);
+        } else {
+            return operand_text(operand, {});
+        }
+    }
+
+    std::vector<std::string> call_operands(const Op& op) {
+        std::vector<std::string> texts;
+        dispatch(op, [&](const auto& concrete) {
+            std::apply(
+                [&](const auto&... each) {
+                    (texts.push_back(call_operand(concrete.*each.member)), ...);
+                },
+                concrete.operands());
+        });
+        return texts;
+    }
+
+    std::string inner_call(const Op& inner) {
+        std::vector<std::string> parts = call_operands(inner);
+        parts.insert(parts.begin(), "'" + std::string(inner.info().name) + "'");
+        return tuple_text(parts);
+    }
+
+public:
+    /// In Python, as the op's own file says it.
+    std::string natural(const Op& op, const std::string& value) {
+        return dispatch(op, [&](const auto& concrete) -> std::string {
+            using T = std::remove_cvref_t<decltype(concrete)>;
+            std::string_view pattern = T::info.python;
+            WordTexts words = {{"value", value}};
+            const auto add = [&](const auto& each) {
+                const auto& operand = concrete.*each.member;
+                words.emplace_back(each.name, operand_text(operand, value));
+                if constexpr (std::same_as<std::remove_cvref_t<decltype(operand)>,
+                                           Name>) {
+                    if (is_bare(operand.value, pattern == "name")) return;
+                    words.back().second = constant_text(operand.value);
+                    pattern = pattern == "name" ? "L[name]" : "getattr(value, name)";
+                }
+            };
+            std::apply([&](const auto&... each) { (add(each), ...); }, T::operands());
+            return fill_words(pattern, words);
+        });
+    }
+
+    /// guard.length(x, 3)
+    std::string by_name(const Op& op, std::vector<std::string> values) {
+        const std::vector<std::string> operands = call_operands(op);
+        // Values of relations come last, there may be any number of them.
+        const auto place = op.is_relation() ? values.begin() : values.end();
+        values.insert(place, operands.begin(), operands.end());
+        std::string text = word_of(op) + "(";
+        for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + values[i];
+        return text + ")";
+    }
+
+private:
+    GuardText& to_;
+};
+
+class TreeWriter {
+public:
+    TreeWriter(const Tree& tree, const Scope& scope)
+        : tree_(tree), names_{scope, nullptr}, ops_(made_) {}
+
+    GuardText run() {
+        find_paths();
+        // Nodes that only relations speak of are made by them, if that gives the order.
+        for (const bool says_all : {false, true}) {
+            write(claims(says_all));
+            if (reads_as_tree()) return std::move(made_);
+        }
+        std::vector<Claim> all = claims(true);
+        for (Claim& claim : all) {
+            if (reads_alone(claim.natural, claim)) continue;
+            const bool is_enough = reads_alone(claim.by_name, claim);
+            claim.natural = is_enough ? claim.by_name : claim.by_names;
+        }
+        write(all);
+        return std::move(made_);
+    }
+
+private:
+    /// A guard in three ways, the plainest first; and what it is.
+    struct Claim {
+        std::string natural;
+        std::string by_name;   ///< guard.length(x.a, 3)
+        std::string by_names;  ///< guard.length(guard.attr(guard.local('x'), 'a'), 3)
+        NodeId node = 0;
+        CheckId check = no_id;
+        CheckId relation = no_id;
+    };
+
+    void write(const std::vector<Claim>& all) {
+        made_.text.clear();
+        for (const Claim& claim : all) {
+            made_.text += (made_.text.empty() ? "" : " and ") + claim.natural;
+        }
+        if (all.empty()) made_.text = "True";
+    }
+
+    /// Natural and explicit texts of all paths, parents first.
+    void find_paths() {
+        natural_paths_.resize(tree_.node_count());
+        explicit_paths_.resize(tree_.node_count());
+        is_related_.assign(tree_.node_count(), false);
+        std::vector<NodeId> stack = children_of(0);
+        while (!stack.empty()) {
+            const NodeId id = stack.back();
+            stack.pop_back();
+            order_.push_back(id);
+            const Node& node = tree_.node(id);
+            natural_paths_[id] = ops_.natural(node.step, natural_paths_[node.parent]);
+            std::vector<std::string> values;
+            if (node.parent != 0) values.push_back(explicit_paths_[node.parent]);
+            explicit_paths_[id] = ops_.by_name(node.step, std::move(values));
+            const std::vector<NodeId> below = children_of(id);
+            stack.insert(stack.end(), below.begin(), below.end());
+        }
+        for (const RelationCheck& relation : tree_.relations()) {
+            for (const NodeId node : relation.nodes) is_related_[node] = true;
+        }
+    }
+
+    /// The last one first.
+    std::vector<NodeId> children_of(NodeId id) const {
+        std::vector<NodeId> children;
+        tree_.each_child(id, [&](NodeId child) { children.push_back(child); });
+        std::ranges::reverse(children);
+        return children;
+    }
+
+    /// The claims in order. Values that only relations speak of are claimed to be
+    /// there only if it `says_all`.
+    std::vector<Claim> claims(bool says_all) {
+        std::vector<Claim> made;
+        for (const NodeId id : order_) {
+            const Node& node = tree_.node(id);
+            const std::string& natural = natural_paths_[id];
+            const std::string& by_steps = explicit_paths_[id];
+            const bool is_bare = node.last_child == no_id && node.last_check == no_id;
+            if (is_bare && (says_all || !is_related_[id])) {
+                made.push_back({.natural = presence(natural),
+                                .by_name = presence(natural),
+                                .by_names = presence(by_steps),
+                                .node = id});
+            }
+            PyObject* exact_type = nullptr;
+            tree_.each_check(id, [&](CheckId check) {
+                const Op& kind = tree_.check_at(check).kind;
+                made.push_back({.natural = kind_text(id, check, exact_type),
+                                .by_name = ops_.by_name(kind, {natural}),
+                                .by_names = ops_.by_name(kind, {by_steps}),
+                                .node = id,
+                                .check = check});
+            });
+        }
+        for (CheckId id = 0; id < tree_.relations().size(); ++id) {
+            const RelationCheck& relation = tree_.relations()[id];
+            const auto natural = paths_of(relation, natural_paths_);
+            const Op& op = relation.relation;
+            made.push_back(
+                {.natural = as_conjunct(relation_text(op, natural)),
+                 .by_name = ops_.by_name(op, natural),
+                 .by_names = ops_.by_name(op, paths_of(relation, explicit_paths_)),
+                 .relation = id});
+        }
+        return made;
+    }
+
+    static std::string presence(const std::string& path) {
+        return std::string(explicit_word) + ".present(" + path + ")";
+    }
+
+    static std::vector<std::string> paths_of(const RelationCheck& relation,
+                                             const std::vector<std::string>& paths) {
+        std::vector<std::string> found;
+        for (const NodeId node : relation.nodes) found.push_back(paths[node]);
+        return found;
+    }
+
+    /// `x == 3` where the type was claimed before, as Python compares such constants.
+    std::string kind_text(NodeId id, CheckId check, PyObject*& exact_type) {
+        const Op& kind = tree_.check_at(check).kind;
+        const std::string& path = natural_paths_[id];
+        if (kind.code() == code_of<TypeMatch>)
+            exact_type = kind.as<TypeMatch>().expected.object;
+        if (kind.code() == code_of<Equals>) {
+            PyObject* constant = kind.as<Equals>().expected.value;
+            const bool is_simple = PyLong_CheckExact(constant) ||
+                                   PyUnicode_CheckExact(constant) ||
+                                   PyBytes_CheckExact(constant);
+            if (is_simple && exact_type == as_object(Py_TYPE(constant)))
+                return path + " == " + constant_text(constant);
+        }
+        return as_conjunct(ops_.natural(kind, path));
+    }
+
+    bool parse(const std::string& text, Tree& to) const {
+        const auto given = Owned<>::steal(PyDict_New());
+        for (const auto& [name, object] : made_.names) {
+            if (!given || PyDict_SetItemString(given.get(), name.c_str(), object.get()))
+                PyErr_Clear();
+        }
+        const TextNames names{names_.scope, given.get()};
+        Diagnostic problem;
+        return parse_guards(text, names, to, problem);
+    }
+
+    bool reads_as_tree() const {
+        Tree read;
+        return parse(made_.text, read) && same_tree(tree_, read);
+    }
+
+    /// The claim without the others is what it stands for.
+    bool reads_alone(const std::string& text, const Claim& place) const {
+        Tree expected;
+        Diagnostic problem;
+        if (place.relation != no_id) {
+            const RelationCheck& relation = tree_.relations()[place.relation];
+            std::vector<NodeId> nodes;
+            for (const NodeId node : relation.nodes) {
+                nodes.push_back(copy_path(node, expected));
+            }
+            expected.relate(relation.relation, nodes, problem);
+        } else {
+            const NodeId node = copy_path(place.node, expected);
+            if (place.check != no_id)
+                expected.check(node, tree_.check_at(place.check).kind, problem);
+        }
+        Tree read;
+        return parse(text, read) && same_tree(expected, read);
+    }
+
+    NodeId copy_path(NodeId id, Tree& to) const {
+        std::vector<NodeId> path;
+        for (; id != 0; id = tree_.node(id).parent) path.push_back(id);
+        NodeId at = 0;
+        Diagnostic problem;
+        for (size_t i = path.size(); i-- > 0;) {
+            to.child(at, tree_.node(path[i]).step, at, problem);
+        }
+        return at;
+    }
+
+    const Tree& tree_;
+    TextNames names_;
+    GuardText made_;
+    OpWriter ops_;
+    std::vector<NodeId> order_;
+    std::vector<std::string> natural_paths_;
+    std::vector<std::string> explicit_paths_;
+    std::vector<bool> is_related_;
+};
+
+/// Places of nodes in preorder.
+std::vector<NodeId> preorder_of(const Tree& tree) {
+    std::vector<NodeId> order;
+    std::vector<NodeId> stack = {0};
+    while (!stack.empty()) {
+        const NodeId id = stack.back();
+        stack.pop_back();
+        order.push_back(id);
+        const size_t first = stack.size();
+        tree.each_child(id, [&](NodeId child) { stack.push_back(child); });
+        std::reverse(stack.begin() + static_cast<ptrdiff_t>(first), stack.end());
+    }
+    return order;
+}
+
+bool same_checks(const Tree& a, NodeId x, const Tree& b, NodeId y) {
+    std::vector<const Op*> left;
+    std::vector<const Op*> right;
+    a.each_check(x, [&](CheckId id) { left.push_back(&a.check_at(id).kind); });
+    b.each_check(y, [&](CheckId id) { right.push_back(&b.check_at(id).kind); });
+    return std::ranges::equal(left, right, [](const Op* one, const Op* other) {
+        return same_op(*one, *other);
+    });
+}
+
+bool same_relation(const Op& a, const Op& b, size_t count) {
+    if (same_op(a, b)) return true;
+    if (a.code() != b.code() || a.code() != code_of<Integers>) return false;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) names.push_back("v" + std::to_string(i));
+    return relation_text(a, names) == relation_text(b, names);
+}
+
+}  // namespace
+
+bool same_tree(const Tree& a, const Tree& b) {
+    const std::vector<NodeId> left = preorder_of(a);
+    const std::vector<NodeId> right = preorder_of(b);
+    if (left.size() != right.size() || a.relations().size() != b.relations().size())
+        return false;
+    std::vector<NodeId> counterpart(a.node_count());
+    for (size_t i = 0; i < left.size(); ++i) {
+        counterpart[left[i]] = right[i];
+        if (i == 0) continue;
+        const Node& x = a.node(left[i]);
+        const Node& y = b.node(right[i]);
+        if (counterpart[x.parent] != y.parent || !same_op(x.step, y.step) ||
+            !same_checks(a, left[i], b, right[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < a.relations().size(); ++i) {
+        const RelationCheck& x = a.relations()[i];
+        const RelationCheck& y = b.relations()[i];
+        const bool same_nodes = std::ranges::equal(
+            x.nodes, y.nodes, {}, [&](NodeId id) { return counterpart[id]; });
+        if (!same_nodes || !same_relation(x.relation, y.relation, x.nodes.size()))
+            return false;
+    }
+    return true;
+}
+
+GuardText text_of(const Tree& tree, const Scope& scope) {
+    return TreeWriter(tree, scope).run();
+}
+
+}  // namespace guardtree

@@ -1,0 +1,39 @@
+// Ops by their names and operands as objects: what text, JSON and inner kinds share.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "op.h"
+
+namespace guardtree {
+
+/// An operand of an op, or of one that is still to be made.
+struct NamedOperand {
+    std::string_view name;
+    OperandForm form;
+};
+
+/// The operands of a kind, step or relation, in order.
+std::span<const NamedOperand> operands_of(OpCode code);
+
+/// What a kind, step or relation says about itself.
+inline const Info& info_of(OpCode code) noexcept {
+    return *op_infos[static_cast<uint16_t>(code)];
+}
+
+/// False when no kind, step or relation has this name.
+bool find_op(std::string_view name, OpCode& to);
+
+/// Makes an op of objects for its operands, in order. What they refer to is added to
+/// `keep`. False with `problem` filled when they are refused.
+bool make_op(OpCode code, std::span<PyObject* const> operands, Op& to, References& keep,
+             Diagnostic& problem);
+
+/// The operands as objects that make_op takes, in order: new references. None stands
+/// for one that has died. Empty with an exception set when there is no memory, which
+/// an op without operands has not.
+std::vector<Owned<>> operand_objects(const Op& op);
+
+}  // namespace guardtree

@@ -1,0 +1,7 @@
+// expect: write a chain a < b < c as a < b && b < c
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+constexpr auto guards = tree((0 < local("x")) <= 64);

@@ -1,0 +1,7 @@
+// expect: compare with other constants by .equals(...)
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+constexpr auto guards = tree(local("x") == "a");

@@ -1,0 +1,7 @@
+// expect: || and ! join comparisons of integers only
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+constexpr auto guards = tree(local("x").is_none() || local("y").is_none());

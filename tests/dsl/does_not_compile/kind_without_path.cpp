@@ -1,0 +1,7 @@
+// expect: a kind by itself is no claim
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+constexpr auto guards = tree(kinds::is_none());

@@ -1,0 +1,7 @@
+// expect: a path without a check claims nothing
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+constexpr auto guards = tree(local("x").attr("y"));

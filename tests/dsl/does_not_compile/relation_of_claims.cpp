@@ -1,0 +1,7 @@
+// expect: relations are of paths without checks
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+constexpr auto guards = tree(same_object(local("a").is_none(), local("b")));

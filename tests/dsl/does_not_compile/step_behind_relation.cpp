@@ -1,0 +1,7 @@
+// expect: no member named 'attr'
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+constexpr auto guards = tree(same_object(local("a"), local("b")).attr("x"));

@@ -1,0 +1,7 @@
+// expect: int_range is given too few operands, or too many
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+constexpr auto guards = tree(local("x").int_range(1));

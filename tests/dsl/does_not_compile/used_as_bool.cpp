@@ -1,0 +1,10 @@
+// expect: to 'bool'
+// SPDX-License-Identifier: MIT
+#include "../../../dsl/expressions.h"
+
+using namespace guardtree::dsl;
+
+bool is_three() {
+    if (local("x") == 3) return true;
+    return false;
+}

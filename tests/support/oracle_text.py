@@ -1,0 +1,130 @@
+"""What a whole text of guards means in plain Python; imports nothing of what it judges.
+
+After the other files of the oracle, whose names it adds to. The rows of kinds, steps
+and relations, which explicit words (`guard.length(x, 3)`) are looked up in, are given.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from typing import Any
+
+ROWS: dict[str, tuple[str, tuple[str, ...]]] = {}
+"""Python text and names of operands, by name; whoever judges fills it."""
+
+
+class MarkIntegers(ast.NodeTransformer):
+    """Writes int64(...) around what an integer expression reads."""
+
+    def mark(self, node: ast.expr) -> ast.expr:
+        function = ast.Name("int64", ast.Load())
+        return ast.Call(function, [node], [])
+
+    def of_tensor(self, node: ast.expr) -> ast.expr:
+        return ast.Call(ast.Name("tensor", ast.Load()), [node], [])
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.mark(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        length = ast.Name("builtin_len", ast.Load())
+        return self.mark(ast.Call(length, node.args, []))
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        return self.mark(ast.Attribute(self.of_tensor(node.value), node.attr))
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        shape = node.value
+        assert isinstance(shape, ast.Attribute)
+        tensor_shape = ast.Attribute(self.of_tensor(shape.value), shape.attr)
+        return self.mark(ast.Subscript(tensor_shape, node.slice))
+
+
+def names_in_order(text: str) -> list[str]:
+    """The values that an integer expression speaks of, as they first come."""
+    found = [
+        node for node in ast.walk(ast.parse(text, mode="eval"))
+        if isinstance(node, ast.Name) and node.id != "len"
+    ]  # fmt: skip
+    found.sort(key=lambda node: node.col_offset)
+    return list(dict.fromkeys(node.id for node in found))
+
+
+class Explicit:
+    """`guard` in a text: kinds, steps and relations by their own names."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        self.names = names
+
+    def present(self, value: Any) -> bool:
+        return True
+
+    def inner(self, value: Any, kind: tuple[Any, ...]) -> bool:
+        name, *operands = kind
+        return bool(getattr(self, name)(value, *operands))
+
+    def not_(self, value: Any, kind: tuple[Any, ...]) -> bool:
+        return not self.inner(value, kind)
+
+    def any_of(self, value: Any, kinds: tuple[Any, ...]) -> bool:
+        return any(self.inner(value, kind) for kind in kinds)
+
+    def attr(self, value: Any, name: str) -> Any:
+        return getattr(value, name)
+
+    def local(self, name: str) -> Any:
+        return self.names["L"][name]
+
+    closure = local
+
+    def same_object(self, *values: Any) -> bool:
+        return all(each is values[0] for each in values)
+
+    def distinct_objects(self, *values: Any) -> bool:
+        return self.names["all_distinct"](*values)
+
+    def overlapping_memory(self, pairs: Any, *values: Any) -> bool:
+        return self.names["overlapping_pairs"](*values) == set(pairs)
+
+    def integers(self, text: str, *values: Any) -> bool:
+        tree = ast.fix_missing_locations(
+            MarkIntegers().visit(ast.parse(text, mode="eval"))
+        )
+        given = dict(zip(names_in_order(text), values))
+        return bool(eval(compile(tree, "<integers>", "eval"), {**self.names, **given}))
+
+    def __getattr__(self, word: str) -> Any:
+        python, operands = ROWS[word.removesuffix("_") if word == "global_" else word]
+
+        def evaluate(*arguments: Any) -> Any:
+            has_value = len(arguments) > len(operands)
+            names = ("value", *operands) if has_value else operands
+            return eval(code_of(python), {**self.names, **dict(zip(names, arguments))})
+
+        return evaluate
+
+
+def modules_of(text: str) -> dict[str, Any]:
+    """The modules that dotted names in a text may begin with."""
+    if "." not in text:
+        return {}
+    return {name: each for name, each in sys.modules.items() if "." not in name}
+
+
+def text_passes(
+    text: str,
+    given: dict[str, Any],
+    f_locals: dict[str, Any],
+    f_globals: dict[str, Any],
+    f_builtins: dict[str, Any],
+) -> bool:
+    """The text is true; what raises is not. Words of the language come before names of
+    the scope; those can be reached as L['type']."""
+    names = {**modules_of(text), **f_globals, **f_locals, **NAMESPACE, **given}
+    names.update(G=f_globals, B=f_builtins, L=f_locals)
+    names["guard"] = Explicit(names)
+    try:
+        return bool(eval(code_of(text), names))
+    except Exception:
+        return False

@@ -1,0 +1,112 @@
+// Random guard trees over the values of the oracle.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdlib>
+#include <random>
+
+#include "oracle.h"
+
+namespace guardtree::tests {
+
+/// A number from the environment.
+inline unsigned long setting(const char* name, unsigned long otherwise) {
+    const char* chosen = std::getenv(name);
+    return chosen ? std::strtoul(chosen, nullptr, 10) : otherwise;
+}
+
+/// Random trees over three locals, two globals, a builtin and f_locals.
+class RandomTree {
+public:
+    RandomTree(Guards& guards, std::mt19937& random)
+        : guards_(guards), random_(random) {
+        const int rows = 1 + below(6);
+        for (int row = 0; row < rows; ++row) grow();
+        if (below(4) == 0) add_items();
+        if (below(3) == 0) relate();
+        guards.program();
+    }
+
+    /// Counts that put nodes and checks into any order.
+    FailureCounts any_counts() {
+        FailureCounts counts;
+        counts.nodes.resize(guards_.tree.node_count());
+        counts.checks.resize(guards_.tree.check_count());
+        for (uint64_t& each : counts.nodes) each = random_() % 8;
+        for (uint64_t& each : counts.checks) each = random_() % 8;
+        return counts;
+    }
+
+private:
+    int below(int limit) {
+        return std::uniform_int_distribution(0, limit - 1)(random_);
+    }
+
+    const std::string& any(const std::vector<std::string>& of) {
+        return of[static_cast<size_t>(below(static_cast<int>(of.size())))];
+    }
+
+    /// A node that is there; node 0 when there is none.
+    NodeId any_node() {
+        const auto present = static_cast<int>(guards_.tree.node_count());
+        return present > 1 ? static_cast<NodeId>(1 + below(present - 1)) : 0;
+    }
+
+    NodeId any_root() {
+        static const std::vector<std::string> roots = {
+            "local('x')",     "local('x')",       "local('y')",     "local('z')",
+            "global('user')", "global('absent')", "builtin('len')", "f_locals()"};
+        return guards_.node({any(roots)});
+    }
+
+    void grow() {
+        static const std::vector<std::string> kinds = all_kinds();
+        static const std::vector<std::string> steps = all_value_steps();
+        // Half of the paths go on from one that is there, so that nodes have several
+        // users.
+        NodeId node = below(2) ? any_node() : 0;
+        if (node == 0) node = any_root();
+        for (int depth = below(3); depth > 0; --depth) {
+            Diagnostic problem;
+            guards_.tree.child(node, guards_.op(any(steps)), node, problem);
+        }
+        // Checks that tend to pass, so that walks get somewhere.
+        if (below(3))
+            guards_.check(node, "is_not_none()");
+        else
+            guards_.check(node, any(kinds));
+    }
+
+    /// Runs of type matches: what the compiler makes blocks of.
+    void add_items() {
+        static const std::vector<std::string> types = {"int", "int", "str", "list"};
+        const NodeId parent = any_root();
+        const bool is_list = below(2);
+        for (int i = below(2); i < 2 + below(3); ++i) {
+            const std::string step = std::string(is_list ? "list" : "tuple") +
+                                     "_item(" + std::to_string(i) + ")";
+            NodeId node = 0;
+            Diagnostic problem;
+            guards_.tree.child(parent, guards_.op(step), node, problem);
+            guards_.check(node, "type_match(" + any(types) + ")");
+        }
+        for (const char* local : {"local('x')", "local('y')", "local('z')"}) {
+            if (below(2)) guards_.check(guards_.node({local}), "type_match(int)");
+        }
+    }
+
+    void relate() {
+        static const std::vector<std::string> relations = {
+            "same_object()",          "distinct_objects()",
+            "integers('a < b + 2')",  "integers('a * 3 - b == a // 2 or len(b) > a')",
+            "overlapping_memory(())", "integers('a.shape[0] <= b.ndim + 1')",
+            "integers('0 <= a < b')", "integers('len(a) == len(b) or not a % b < 1')"};
+        const NodeId nodes[] = {any_node(), any_node()};
+        Diagnostic problem;
+        guards_.tree.relate(guards_.op(any(relations)), nodes, problem);
+    }
+
+    Guards& guards_;
+    std::mt19937& random_;
+};
+
+}  // namespace guardtree::tests
