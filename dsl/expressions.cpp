@@ -190,8 +190,12 @@ private:
 
     /// Null, with or without an exception set, when it cannot be had.
     Owned<> next_object() {
+        const Literal& literal = next_literal();
+        // Most are names; visiting is a call through a table.
+        if (const auto* text = std::get_if<std::string_view>(&literal))
+            return made(*text);
         return std::visit([this](const auto& each) { return this->made(each); },
-                          next_literal());
+                          literal);
     }
 
     static Owned<> made(std::nullptr_t) { return Owned<>::share(Py_None); }

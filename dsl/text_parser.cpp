@@ -23,6 +23,29 @@ constexpr std::array<std::string_view, 35> keywords = {
 
 constexpr std::array<std::string_view, 3> singletons = {"None", "True", "False"};
 
+bool is_in_character(char c) noexcept {
+    return (c & 0xC0) == 0x80;  // of UTF-8, behind its first byte
+}
+
+/// A part of a text for a message: whole characters, blanks for control characters.
+std::string printable(std::string_view part) {
+    while (!part.empty() && is_in_character(part.front())) part.remove_prefix(1);
+    size_t last = part.size();
+    while (last > 0 && is_in_character(part[last - 1])) --last;
+    const auto lead = last > 0 ? static_cast<unsigned char>(part[last - 1]) : 0u;
+    const size_t wanted = lead < 0xC0 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+    if (lead >= 0xC0 && part.size() - last != wanted) part = part.substr(0, last - 1);
+    std::string text(part);
+    std::ranges::replace_if(
+        text, [](char c) { return c >= 0 && c < ' '; }, ' ');
+    return text;
+}
+
+size_t width_of(std::string_view text) {
+    return text.size() -
+           static_cast<size_t>(std::ranges::count_if(text, is_in_character));
+}
+
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
     return std::ranges::find(words, word) != words.end();
 }
@@ -400,24 +423,27 @@ std::string problem_text(std::string_view text, const TextProblem& problem) {
         std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(place), '\n');
     const size_t column = place - line_begin;
     const size_t end = std::clamp(problem.span.end, place, line_end);
-    const std::string_view found = text.substr(place, end - place);
+    constexpr size_t most_before = 60;
+    constexpr size_t most_shown = 100;
+    const std::string found =
+        printable(text.substr(place, std::min(end - place, most_shown)));
     std::string sentence = "line " + std::to_string(line_number) + ", column " +
                            std::to_string(column + 1) + ": ";
     if (problem.refusal.empty()) {
         sentence += "expected " + problem.expected + ", found ";
-        sentence += place == text.size() ? "the end" : "'" + std::string(found) + "'";
+        sentence += place == text.size() ? "the end" : "'" + found + "'";
     } else {
         sentence += problem.refusal;
     }
     // A window of a long line is shown.
-    constexpr size_t most_before = 60;
-    constexpr size_t most_shown = 100;
     const size_t from = column > most_before ? place - most_before : line_begin;
-    const std::string_view shown =
-        text.substr(from, std::min(line_end - from, most_shown));
-    const size_t mark = std::max<size_t>(std::min(end - place, shown.size()), 1);
-    sentence += "\n    " + std::string(shown) + "\n    " +
-                std::string(place - from, ' ') + "^" + std::string(mark - 1, '~');
+    const std::string before_it = printable(text.substr(from, place - from));
+    const std::string rest =
+        printable(text.substr(place, std::min(line_end - place, most_shown)));
+    const size_t mark = std::max<size_t>(std::min(end - place, most_shown), 1);
+    sentence += "\n    " + before_it + rest + "\n    " +
+                std::string(width_of(before_it), ' ') + "^" +
+                std::string(mark - 1, '~');
     if (!problem.hint.empty()) sentence += "\nhint: " + problem.hint;
     return sentence;
 }

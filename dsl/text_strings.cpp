@@ -122,7 +122,8 @@ private:
         } else if (c == 'U' && !is_bytes_) {
             number(16, 8, 8);
         } else {
-            problem_ = std::string("an escape that is known, not \\") + c;
+            problem_ = "an escape that is known";
+            if (c > ' ') problem_ += std::string(", not \\") + c;  // in ASCII
         }
     }
 

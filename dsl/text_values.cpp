@@ -10,6 +10,7 @@
 #include "../guards/constant.h"
 
 #include "names.h"
+#include "text_patterns.h"
 
 namespace guardtree {
 namespace {
@@ -124,6 +125,7 @@ bool TextValues::is_variable(std::string_view name) const {
 }
 
 Owned<> TextValues::find_root(std::string_view name) const {
+    if (is_reserved(name)) return {};  // a builtin, whatever else has its name
     if (PyObject* found = given(name)) return Owned<>::share(found);
     PyObject* key =
         PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
@@ -282,6 +284,7 @@ Owned<> TextValues::constant(SyntaxId id, bool may_refer, TextProblem& problem) 
     case Kind::name:
         if (at.word == "nan") return made(id, nan_object(quiet_nan), problem);
         if (at.word == "inf") return made(id, PyFloat_FromDouble(Py_HUGE_VAL), problem);
+        if (PyObject* object = given(at.word)) return Owned<>::share(object);
         if (at.word == "Ellipsis") return Owned<>::share(Py_Ellipsis);
         if (may_refer || is_literal_name(at.word)) return reference(id, problem);
         return refused(id, "a constant", problem);

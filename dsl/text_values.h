@@ -24,8 +24,9 @@ public:
         : syntax_(syntax), names_(names) {}
 
     /// The constant that an expression is: literals, displays of them, `nan`, `inf`,
-    /// `complex(...)`, `frozenset(...)`, `range(...)` and sums; TensorSpec(...) gives a
-    /// dict. With `may_refer` names of objects in it too. Null with `problem` filled.
+    /// `complex(...)`, `frozenset(...)`, `range(...)`, sums, and what was given under a
+    /// name; TensorSpec(...) gives a dict. With `may_refer` names of objects in it too.
+    /// Null with `problem` filled.
     Owned<> constant(SyntaxId id, bool may_refer, TextProblem& problem) const;
 
     /// The object that a name such as `int`, `collections.OrderedDict` or one of those

@@ -32,7 +32,7 @@ std::string word_of(const Op& op) {
 /// generic lambdas: Clang 14 does not find them behind it.
 class OpWriter {
 public:
-    explicit OpWriter(GuardText& to) : to_(to) {}
+    OpWriter(const TextNames& names, GuardText& to) : names_(names), to_(to) {}
 
 private:
     static bool is_bare(PyObject* name, bool is_variable) {
@@ -43,13 +43,33 @@ private:
     std::string object_text(const Owned<>& object) {
         if (is_singleton(object.get())) return constant_text(object.get());
         ObjectName name;
-        if (name_object(object.get(), name)) return name.text();
+        if (name_object(object.get(), name) && leads_to(name.text(), object.get()))
+            return name.text();
         for (const auto& [given, present] : to_.names) {
             if (present.get() == object.get()) return given;
         }
-        to_.names.emplace_back("_" + std::to_string(to_.names.size()),
-                               Owned<>::share(object.get()));
-        return to_.names.back().first;
+        std::string given;
+        do {
+            given = "_" + std::to_string(next_name_++);
+        } while (is_variable(given));
+        to_.names.emplace_back(given, Owned<>::share(object.get()));
+        return given;
+    }
+
+    bool is_variable(const std::string& name) const {
+        const auto key = Owned<>::steal(PyUnicode_FromString(name.c_str()));
+        PyErr_Clear();
+        return key && find_slot(names_.scope.code, key.get()) >= 0;
+    }
+
+    /// The scope has nothing else under that name.
+    bool leads_to(const std::string& name, PyObject* object) const {
+        TextSyntax syntax;
+        TextProblem problem;
+        if (!TextSyntax::parse(name, syntax, problem)) return false;
+        const Owned<> found =
+            TextValues(syntax, names_).reference(syntax.root(), problem);
+        return found.get() == object;
     }
 
     static std::string tuple_text(const std::vector<std::string>& parts) {
@@ -100,6 +120,9 @@ private:
             return text.empty() ? "False" : text + ")";
         } else if constexpr (std::same_as<T, TensorOperand>) {
             return facts_text(operand.spec->facts);
+        } else if constexpr (std::same_as<T, Key>) {
+            if (contains_nan(operand.value)) return object_text(object_of(operand));
+            return text_of(operand);
         } else if constexpr (form == OperandForm::constant ||
                              form == OperandForm::name) {
             return text_of(operand);
@@ -174,13 +197,15 @@ public:
     }
 
 private:
+    const TextNames& names_;
     GuardText& to_;
+    size_t next_name_ = 0;
 };
 
 class TreeWriter {
 public:
     TreeWriter(const Tree& tree, const Scope& scope)
-        : tree_(tree), names_{scope, nullptr}, ops_(made_) {}
+        : tree_(tree), names_{scope, nullptr}, ops_(names_, made_) {}
 
     GuardText run() {
         find_paths();

@@ -28,19 +28,6 @@ bool same_bits(double a, double b) noexcept {
     return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-bool contains_nan(PyObject* key) noexcept {
-    if (PyFloat_CheckExact(key)) return std::isnan(PyFloat_AS_DOUBLE(key));
-    if (PyComplex_CheckExact(key)) {
-        const Py_complex number = PyComplex_AsCComplex(key);
-        return std::isnan(number.real) || std::isnan(number.imag);
-    }
-    if (!PyTuple_CheckExact(key)) return false;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
-        if (contains_nan(PyTuple_GET_ITEM(key, i))) return true;
-    }
-    return false;
-}
-
 bool refuse(Diagnostic& problem, PyObject* object) {
     refuse_operand(problem, Constant::expects, object);
     problem.message += "; for other objects use id_match(object) or python(predicate)";
@@ -189,6 +176,19 @@ bool same_complex(PyObject* a, PyObject* b) noexcept {
 }
 
 }  // namespace
+
+bool contains_nan(PyObject* key) noexcept {
+    if (PyFloat_CheckExact(key)) return std::isnan(PyFloat_AS_DOUBLE(key));
+    if (PyComplex_CheckExact(key)) {
+        const Py_complex number = PyComplex_AsCComplex(key);
+        return std::isnan(number.real) || std::isnan(number.imag);
+    }
+    if (!PyTuple_CheckExact(key)) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
+        if (contains_nan(PyTuple_GET_ITEM(key, i))) return true;
+    }
+    return false;
+}
 
 Owned<> snapshot_constant(PyObject* object, Diagnostic& problem) {
     Owned<> made = copy(object, 0, problem);

@@ -24,6 +24,10 @@ Owned<> snapshot_constant(PyObject* object, Diagnostic& problem);
 /// number of numbers among the keys of a dict or set.
 bool same_constant(PyObject* value, PyObject* constant) noexcept;
 
+/// True for a NaN, and for a tuple with one in it: as keys they are found by their
+/// address only.
+bool contains_nan(PyObject* key) noexcept;
+
 /// The keys of a dict or subclass, looked at as a dict, are exactly these constants in
 /// this order. Like same_constant: no user code, no allocation.
 bool has_keys_in_order(PyObject* dict, PyObject* constants_tuple) noexcept;

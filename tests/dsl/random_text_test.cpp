@@ -1,7 +1,9 @@
-// Random trees written as text, read again, and evaluated by Python.
+// Random trees written as text and as JSON and read again; Python evaluates the texts.
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include "../../dsl/json_reader.h"
+#include "../../dsl/json_writer.h"
 #include "../../dsl/text.h"
 #include "../../guards/named_op.h"
 #include "../support/random_tree.h"
@@ -66,6 +68,28 @@ protected:
                                                   << guards.tree.text() << read.text();
     }
 
+    /// What can be written as JSON is read as the same bytes, and the same tree when
+    /// that is all of it.
+    void expect_json_round_trip(const Tree& tree) {
+        std::string text;
+        std::string again;
+        std::vector<std::string> dropped;
+        std::vector<std::string> none;
+        Diagnostic problem;
+        ASSERT_TRUE(to_json(tree, {.drop_unportable = true}, text, dropped, problem))
+            << problem.message;
+        Tree read;
+        ASSERT_TRUE(from_json(text, {.allow_calls = true}, read, problem))
+            << problem.message << "\n"
+            << text;
+        ASSERT_TRUE(to_json(read, {}, again, none, problem)) << problem.message;
+        ASSERT_EQ(text, again);
+        if (dropped.empty()) {
+            ASSERT_TRUE(same_tree(tree, read)) << tree.text() << read.text();
+            ++whole_in_json_;
+        }
+    }
+
     /// Python evaluates a path again for each claim, the tree fetches it once: where
     /// user code may make another object each time, identities differ.
     static bool may_differ(const Tree& tree) {
@@ -90,6 +114,7 @@ protected:
             const GuardText text = text_of(guards.tree, guards.scope());
             const Owned<> given = given_of(text);
             expect_round_trip(guards, text, given.get());
+            expect_json_round_trip(guards.tree);
             if (HasFatalFailure()) return;
             if (may_differ(guards.tree)) continue;
             for (unsigned long i = 0; i < values_of_a_tree; ++i) {
@@ -102,11 +127,13 @@ protected:
             }
             if (text.text.find("guard.") != std::string::npos) ++explicit_count_;
         }
-        std::printf("%lu of %lu texts have words of their own\n", explicit_count_,
-                    cases);
+        std::printf("of %lu trees %lu have words of their own, %lu are whole in JSON\n",
+                    cases, explicit_count_, whole_in_json_);
+        EXPECT_GT(whole_in_json_, cases / 10);
     }
 
     unsigned long explicit_count_ = 0;
+    unsigned long whole_in_json_ = 0;
 };
 
 TEST_F(RandomText, is_read_as_the_tree_that_it_was_written_of) {

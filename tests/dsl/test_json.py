@@ -16,7 +16,7 @@ import re
 import sys
 import types
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,15 +69,17 @@ def evaluated(operands: str) -> tuple[Any, ...]:
     return eval(f"({operands},)" if operands else "()", NAMES)
 
 
-def examples(entries: list[dict[str, Any]]) -> Iterator[Any]:
+def examples(entries: list[dict[str, Any]]) -> list[Any]:
     """The documented cases that can run here, with the method's name first."""
+    found = []
     for entry in entries:
         for texts in entry["examples"]:
             told = " ".join(texts)
-            if "torch." in told or ("numpy." in told and NAMES["numpy"] is None):
+            if "torch." in told or ("numpy" in told and NAMES["numpy"] is None):
                 continue
             name = f"{entry['method']}({texts[0]})"
-            yield pytest.param(entry["method"], *texts, id=name)
+            found.append(pytest.param(entry["method"], *texts, id=name))
+    return found
 
 
 def reloaded(guards: gt.GuardManager, scope: Any = step) -> gt.GuardManager:

@@ -52,6 +52,9 @@ assert guards.check({"x": ...}), "it fails on Ellipsis"
 assert not guards.check({"x": 3}), "it passes on 3"
 assert "x is ..." in str(guards), str(guards)
 assert "is_ellipsis" in str(guards.explain({"x": 3}))
+assert guards.to_text()[0] == "x is ..."
+for again in (gt.parse("x is ...", f), gt.from_json(guards.to_json(), f)):
+    assert again.checks()[0].kind == "is_ellipsis", again
 """
 
 # What builds and tools make; none of it is source.

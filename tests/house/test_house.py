@@ -183,12 +183,12 @@ def test_paths() -> None:
 
 
 def test_readmes() -> None:
-    """Every room has a README.md of 20 to 60 lines; dsl's, a manual, to 150."""
+    """Every room has a README.md of 20 to 60 lines; dsl's, a manual, to 160."""
     offenders = []
     for room in ROOMS:
         path = ROOT / room / "README.md"
         lines = len(path.read_text().splitlines()) if path.is_file() else 0
-        if not 20 <= lines <= (150 if room == "dsl" else 60):
+        if not 20 <= lines <= (160 if room == "dsl" else 60):
             offenders.append(f"{room}/README.md: {lines} lines")
     demand_none(offenders, test_readmes)
 

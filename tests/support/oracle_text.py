@@ -32,13 +32,16 @@ class MarkIntegers(ast.NodeTransformer):
         return self.mark(ast.Call(length, node.args, []))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        return self.mark(ast.Attribute(self.of_tensor(node.value), node.attr))
+        return self.mark(
+            ast.Attribute(self.of_tensor(node.value), node.attr, ast.Load())
+        )
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
         shape = node.value
         assert isinstance(shape, ast.Attribute)
-        tensor_shape = ast.Attribute(self.of_tensor(shape.value), shape.attr)
-        return self.mark(ast.Subscript(tensor_shape, node.slice))
+        of_tensor = self.of_tensor(shape.value)
+        tensor_shape = ast.Attribute(of_tensor, shape.attr, ast.Load())
+        return self.mark(ast.Subscript(tensor_shape, node.slice, ast.Load()))
 
 
 def names_in_order(text: str) -> list[str]:
