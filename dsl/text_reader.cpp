@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "text_reader.h"
 
+#include <utility>
+
 #include "../guards/constant.h"
 
 #include "text.h"
@@ -147,6 +149,8 @@ bool TextReader::fitted_kind(const TextPattern& pattern, SyntaxId id, KindClaim&
     TextFit fit;
     std::vector<Op> steps;
     if (!fits(pattern, syntax_, id, fit)) return false;
+    // What is stricter than Python's text is weaker behind `not`; a path is exact.
+    if (pattern.is_shorthand && is_negated_ && pattern.weight > 0) return false;
     // What is no path says more than operands that would not be.
     if (fit.value != no_syntax && !path(fit.value, steps)) return false;
     KindClaim found{.value = no_syntax, .code = pattern.code, .operands = {}};
@@ -236,8 +240,11 @@ Owned<> TextReader::operand(OpCode code, size_t number, SyntaxId id, SyntaxId* v
         return found;
     }
     if (!value) return constant(id, true);
+    const bool was_negated = std::exchange(is_negated_, true);
     KindClaim inner;
-    if (!kind(id, inner)) return {};
+    const bool is_read = kind(id, inner);
+    is_negated_ = was_negated;
+    if (!is_read) return {};
     *value = inner.value;
     return inner_kind(inner);
 }

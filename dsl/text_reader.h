@@ -94,6 +94,7 @@ private:
     References* keep_ = &tried_;
     TextProblem problem_;             ///< the furthest since the claim began
     PyObject* exception_ = nullptr;   ///< of the problem; null: SyntaxError
+    bool is_negated_ = false;         ///< inside of `not`
     std::vector<SyntaxId> integers_;  ///< the values of the expression being read
 };
 

@@ -142,6 +142,13 @@ Owned<> TextValues::find_root(std::string_view name) const {
     return {};
 }
 
+/// Objects that a name stands for: what else a variable holds may be replaced, and is
+/// compared where it lies then.
+bool TextValues::is_named_by(std::string_view name, PyObject* object) const {
+    return given(name) || PyType_Check(object) || PyFunction_Check(object) ||
+           PyCFunction_Check(object) || PyModule_Check(object) || is_singleton(object);
+}
+
 /// The names of `a.b.c`; false for anything else.
 bool TextValues::dotted(SyntaxId id, std::vector<std::string_view>& names) const {
     for (; syntax_[id].kind == Kind::attribute; id = syntax_[id].parts[0]) {
@@ -177,10 +184,11 @@ Owned<> TextValues::reference(SyntaxId id, TextProblem& problem) const {
         }
         found = find_object(name);
     }
-    if (found || problem) return found;
+    if (found && is_named_by(names[0], found.get())) return found;
+    if (problem) return {};
     problem.hint =
-        "nothing of that name was given, or is a global, a builtin or in an "
-        "imported module";
+        "no type, function or module of that name was given, or is a global, a "
+        "builtin or in an imported module";
     return refused(id, expected, problem);
 }
 

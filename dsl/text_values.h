@@ -47,6 +47,7 @@ private:
     Owned<> refused(SyntaxId id, std::string expected, TextProblem& problem) const;
     Owned<> made(SyntaxId id, PyObject* object, TextProblem& problem) const;
     bool is_variable(std::string_view name) const;
+    bool is_named_by(std::string_view name, PyObject* object) const;
     Owned<> find_root(std::string_view name) const;
     bool dotted(SyntaxId id, std::vector<std::string_view>& names) const;
 

@@ -75,7 +75,7 @@ TREES = [
     ("x", [("x", "is_truthy")]),
     ("not x", [("x", "not_")]),
     ("x is None or type(x) is int", [("x", "any_of")]),
-    ("not (x is None or x == 3)", [("x", "not_")]),
+    ("not (x is None or type(x) is int)", [("x", "not_")]),
     ("callable(x)", [("x", "python")]),
     ("x.a.b[0]['k'] is None", [("x.a.b[0]['k']", "is_none")]),
     ("x[1, 2] is None", [("x[(1, 2)]", "is_none")]),
@@ -211,6 +211,31 @@ def test_names_mean_what_the_language_says_whatever_a_scope_calls_so() -> None:
     text = round_trip(guards, shadowing)
     claimed = ["L['type']", "L['G']", "size"]
     assert text.split(" and ") == [f"type({each}) is int" for each in claimed]
+
+
+def test_what_is_stricter_than_python_is_not_read_behind_not() -> None:
+    """not x == 3 is false of 3.0, of which equals(3) fails."""
+    guards = gt.parse("not x == 3 and not len(items) == 2", step)
+    assert guards.checks() == []
+    assert [each.kind for each in guards.relations()] == ["integers", "integers"]
+    assert not guards.check({"x": 3.0, "items": ()})
+    for text in ("not isinstance(x, int)", "not 'a' in x", "not x in (1, 2)",
+                 "not x.startswith('a')", "not (x is None or x == 'a')"):  # fmt: skip
+        with pytest.raises(SyntaxError):
+            gt.parse(text, step)
+    assert gt.parse("not x and not type(y) is int", step).check({"x": 0, "y": 1.0})
+
+
+THING = object()
+
+
+def test_a_variable_is_compared_as_it_is_then() -> None:
+    space: dict[str, Any] = {"THING": THING}
+    exec("def f(x): ...", space)  # noqa: S102
+    guards = gt.parse("x is THING", space["f"])
+    (relation,) = guards.relations()
+    assert relation.python == "x is G['THING']"
+    round_trip(guards, space["f"])
 
 
 def test_constants_can_be_given_by_name() -> None:
