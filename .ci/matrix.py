@@ -30,7 +30,7 @@ ROOT_FOLDER = os.environ.get("GUARDTREE_CI_ROOT", "/var/tmp/guardtree-ci/forky")
 VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 WHOLE_RUN = 57 * 60  # seconds, of the hour that a run may take
 ONE_ROW = 20 * 60
-SCRATCH_ROWS = ("gcc-3.11", "gcc-3.15")  # where tests/house/add_a_kind_test.py runs
+SCRATCH_ROWS = ("gcc-3.11", "gcc-3.15")  # where tests of what compiles run
 RANDOM_CASES = 150_000  # of tests/guards/random_trees_test.cpp, in each of eight rows
 
 
@@ -154,7 +154,8 @@ def set_test_size(row: Row) -> None:
     """How much tests do, in our own environment: a Debian root copies it from there."""
     # A million random cases over all rows.
     os.environ.setdefault("GUARDTREE_TEST_CASES", str(RANDOM_CASES))
-    # Building a copy of the sources takes as long as the row itself: not everywhere.
+    # Building a copy of the sources takes as long as the row itself, and what must not
+    # compile a minute: not everywhere.
     scratch = "yes" if row.name in SCRATCH_ROWS else "no"
     os.environ["GUARDTREE_TEST_SCRATCH"] = scratch
 
