@@ -90,15 +90,11 @@ protected:
         }
     }
 
-    /// Python evaluates a path again for each claim, the tree fetches it once: where
-    /// user code may make another object each time, identities differ.
+    /// Python evaluates a path again for each claim, the tree fetches it once: where a
+    /// step makes another object each time (the oracle's type_dict copies), identities
+    /// differ. Those of variables do not.
     static bool may_differ(const Tree& tree) {
-        const auto makes_objects = [&](NodeId id) {
-            for (; id != 0; id = tree.node(id).parent) {
-                if (tree.node(id).step.info().calls_python) return true;
-            }
-            return false;
-        };
+        const auto makes_objects = [&](NodeId id) { return tree.node(id).parent != 0; };
         return std::ranges::any_of(tree.relations(), [&](const RelationCheck& each) {
             return each.relation.code() != code_of<Integers> &&
                    std::ranges::any_of(each.nodes, makes_objects);
