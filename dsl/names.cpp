@@ -10,17 +10,6 @@
 namespace guardtree {
 namespace {
 
-Owned<> interned(std::string_view text) {
-    PyObject* name =
-        PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
-    if (!name) {
-        PyErr_Clear();  // not UTF-8: no object has such a name
-        return {};
-    }
-    PyUnicode_InternInPlace(&name);
-    return Owned<>::steal(name);
-}
-
 bool is_text(PyObject* object) noexcept {
     return object && PyUnicode_CheckExact(object);
 }
@@ -40,7 +29,7 @@ bool name_type(PyTypeObject* type, ObjectName& to) {
         return true;
     }
     const Owned<> dict = type_dict(type);
-    const Owned<> key = interned("__module__");
+    const Owned<> key = interned_name("__module__");
     const Borrowed<> module = find_name(dict.get(), key.get());
     if (!is_text(module.get())) return false;
     to.module = utf8(module.get());
@@ -62,7 +51,7 @@ bool name_c_function(PyObject* function, ObjectName& to) {
 }
 
 bool name_module(PyObject* module, ObjectName& to) {
-    const Owned<> key = interned("__name__");
+    const Owned<> key = interned_name("__name__");
     const Borrowed<> name = find_name(PyModule_GetDict(module), key.get());
     if (!is_text(name.get())) return false;
     to = {utf8(name.get()), {}};
@@ -102,21 +91,31 @@ std::string ObjectName::text() const {
     return module == "builtins" ? path : module + "." + path;
 }
 
+Owned<> interned_name(std::string_view text) {
+    PyObject* name =
+        PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+    if (!name) {
+        PyErr_Clear();  // not UTF-8: no object has such a name
+        return {};
+    }
+    PyUnicode_InternInPlace(&name);
+    return Owned<>::steal(name);
+}
+
 Owned<> find_member(PyObject* object, std::string_view name) {
-    const Owned<> key = interned(name);
+    const Owned<> key = interned_name(name);
     if (!key) return {};
     if (PyModule_Check(object)) {
         return Owned<>::share(find_name(PyModule_GetDict(object), key.get()).get());
     }
     if (!PyType_Check(object)) return {};
-    Owned<> found = Owned<>::share(
-        find_in_mro(reinterpret_cast<PyTypeObject*>(object), key.get()).get());
-    return found;
+    auto* type = reinterpret_cast<PyTypeObject*>(object);
+    return Owned<>::share(find_in_mro(type, key.get()).get());
 }
 
 Owned<> find_object(const ObjectName& name) {
     const ExceptionPause pause;
-    const Owned<> key = interned(name.module);
+    const Owned<> key = interned_name(name.module);
     if (!key) return {};
     Owned<> found =
         Owned<>::share(find_name(PyImport_GetModuleDict(), key.get()).get());

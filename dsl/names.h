@@ -10,6 +10,9 @@
 
 namespace guardtree {
 
+/// A text as an interned str; null, without an exception, when it is not UTF-8.
+Owned<> interned_name(std::string_view text);
+
 /// Where an object is found: "collections", "OrderedDict.fromkeys". Without a path it
 /// is the module itself.
 struct ObjectName {

@@ -6,20 +6,13 @@
 #include "../framelocals/attributes.h"
 #include "../guards/constant.h"
 
+#include "names.h"
 #include "text_reader.h"
 
 namespace guardtree {
 namespace {
 
 using Kind = SyntaxKind;
-
-Owned<> text_object(std::string_view text) {
-    PyObject* made =
-        PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
-    if (made) PyUnicode_InternInPlace(&made);
-    PyErr_Clear();
-    return Owned<>::steal(made);
-}
 
 bool is_name(const Syntax& at, std::string_view word) {
     return at.kind == Kind::name && at.word == word;
@@ -56,7 +49,7 @@ bool TextReader::path(SyntaxId id, std::vector<Op>& steps) {
     if (is_explicit(id, code)) return is_step(code) && explicit_path(id, code, steps);
     if (here.kind == Kind::name && !is_reserved(here.word) &&
         !is_literal_name(here.word))
-        return root(id, text_object(here.word), steps);
+        return root(id, interned_name(here.word), steps);
     const bool is_in_locals =
         here.kind == Kind::item && is_name(at(here.parts[0]), "L");
     if (is_in_locals) {
@@ -237,7 +230,7 @@ bool TextReader::integers(SyntaxId id) {
     std::string text;
     if (!integer_text(id, text)) return false;
     References operands;
-    operands.push_back(text_object(text));
+    operands.push_back(interned_name(text));
     // Why it is none would be told in names that the text has not.
     return add_relation(id, code_of<Integers>, operands,
                         std::vector<SyntaxId>(integers_), false) ||

@@ -109,8 +109,7 @@ Owned<> TextValues::made(SyntaxId id, PyObject* object, TextProblem& problem) co
 
 PyObject* TextValues::given(std::string_view name) const noexcept {
     if (!names_.given) return nullptr;
-    const auto key = Owned<>::steal(
-        PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
+    const Owned<> key = interned_name(name);
     PyObject* found = key ? PyDict_GetItemWithError(names_.given, key.get()) : nullptr;
     PyErr_Clear();
     return found;
@@ -118,25 +117,17 @@ PyObject* TextValues::given(std::string_view name) const noexcept {
 
 bool TextValues::is_variable(std::string_view name) const {
     if (!names_.scope.code || given(name)) return false;
-    const auto key = Owned<>::steal(
-        PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size())));
-    PyErr_Clear();
+    const Owned<> key = interned_name(name);
     return key && find_slot(names_.scope.code, key.get()) >= 0;
 }
 
 Owned<> TextValues::find_root(std::string_view name) const {
     if (is_reserved(name)) return {};  // a builtin, whatever else has its name
     if (PyObject* found = given(name)) return Owned<>::share(found);
-    PyObject* key =
-        PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
-    if (!key) {
-        PyErr_Clear();
-        return {};
-    }
-    PyUnicode_InternInPlace(&key);
-    const auto interned = Owned<>::steal(key);
+    const Owned<> key = interned_name(name);
+    if (!key) return {};
     for (PyObject* dict : {names_.scope.globals, names_.scope.builtins}) {
-        const Borrowed<> found = find_name(dict, interned.get());
+        const Borrowed<> found = find_name(dict, key.get());
         if (found) return Owned<>::share(found.get());
     }
     return {};

@@ -13,6 +13,12 @@
 namespace guardtree {
 namespace {
 
+std::string listed(const std::vector<std::string>& parts) {
+    std::string text;
+    for (size_t i = 0; i < parts.size(); ++i) text += (i ? ", " : "") + parts[i];
+    return text;
+}
+
 /// As a part of a conjunction.
 std::string as_conjunct(std::string text) {
     TextSyntax syntax;
@@ -57,8 +63,7 @@ private:
     }
 
     bool is_variable(const std::string& name) const {
-        const auto key = Owned<>::steal(PyUnicode_FromString(name.c_str()));
-        PyErr_Clear();
+        const Owned<> key = interned_name(name);
         return key && find_slot(names_.scope.code, key.get()) >= 0;
     }
 
@@ -73,9 +78,7 @@ private:
     }
 
     static std::string tuple_text(const std::vector<std::string>& parts) {
-        std::string text = "(";
-        for (size_t i = 0; i < parts.size(); ++i) text += (i ? ", " : "") + parts[i];
-        return text + (parts.size() == 1 ? ",)" : ")");
+        return "(" + listed(parts) + (parts.size() == 1 ? ",)" : ")");
     }
 
     /// Classes and dtypes among the facts are objects.
@@ -191,9 +194,7 @@ public:
         // Values of relations come last, there may be any number of them.
         const auto place = op.is_relation() ? values.begin() : values.end();
         values.insert(place, operands.begin(), operands.end());
-        std::string text = word_of(op) + "(";
-        for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : "") + values[i];
-        return text + ")";
+        return word_of(op) + "(" + listed(values) + ")";
     }
 
 private:
