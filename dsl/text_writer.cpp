@@ -216,21 +216,20 @@ public:
             if (reads_as_tree()) return std::move(made_);
         }
         std::vector<Claim> all = claims(true);
+        const std::vector<std::string> by_steps = explicit_paths();
         for (Claim& claim : all) {
-            if (reads_alone(claim.natural, claim)) continue;
-            const bool is_enough = reads_alone(claim.by_name, claim);
-            claim.natural = is_enough ? claim.by_name : claim.by_names;
+            if (reads_alone(claim)) continue;
+            claim.text = by_name(claim, natural_paths_);
+            if (!reads_alone(claim)) claim.text = by_name(claim, by_steps);
         }
         write(all);
         return std::move(made_);
     }
 
 private:
-    /// A guard in three ways, the plainest first; and what it is.
+    /// A guard's text, and which it is.
     struct Claim {
-        std::string natural;
-        std::string by_name;   ///< guard.length(x.a, 3)
-        std::string by_names;  ///< guard.length(guard.attr(guard.local('x'), 'a'), 3)
+        std::string text;
         NodeId node = 0;
         CheckId check = no_id;
         CheckId relation = no_id;
@@ -239,15 +238,14 @@ private:
     void write(const std::vector<Claim>& all) {
         made_.text.clear();
         for (const Claim& claim : all) {
-            made_.text += (made_.text.empty() ? "" : " and ") + claim.natural;
+            made_.text += (made_.text.empty() ? "" : " and ") + claim.text;
         }
         if (all.empty()) made_.text = "True";
     }
 
-    /// Natural and explicit texts of all paths, parents first.
+    /// All paths in Python, parents first.
     void find_paths() {
         natural_paths_.resize(tree_.node_count());
-        explicit_paths_.resize(tree_.node_count());
         is_related_.assign(tree_.node_count(), false);
         std::vector<NodeId> stack = children_of(0);
         while (!stack.empty()) {
@@ -256,9 +254,6 @@ private:
             order_.push_back(id);
             const Node& node = tree_.node(id);
             natural_paths_[id] = ops_.natural(node.step, natural_paths_[node.parent]);
-            std::vector<std::string> values;
-            if (node.parent != 0) values.push_back(explicit_paths_[node.parent]);
-            explicit_paths_[id] = ops_.by_name(node.step, std::move(values));
             const std::vector<NodeId> below = children_of(id);
             stack.insert(stack.end(), below.begin(), below.end());
         }
@@ -281,36 +276,45 @@ private:
         std::vector<Claim> made;
         for (const NodeId id : order_) {
             const Node& node = tree_.node(id);
-            const std::string& natural = natural_paths_[id];
-            const std::string& by_steps = explicit_paths_[id];
             const bool is_bare = node.last_child == no_id && node.last_check == no_id;
-            if (is_bare && (says_all || !is_related_[id])) {
-                made.push_back({.natural = presence(natural),
-                                .by_name = presence(natural),
-                                .by_names = presence(by_steps),
-                                .node = id});
-            }
+            if (is_bare && (says_all || !is_related_[id]))
+                made.push_back({.text = presence(natural_paths_[id]), .node = id});
             PyObject* exact_type = nullptr;
             tree_.each_check(id, [&](CheckId check) {
-                const Op& kind = tree_.check_at(check).kind;
-                made.push_back({.natural = kind_text(id, check, exact_type),
-                                .by_name = ops_.by_name(kind, {natural}),
-                                .by_names = ops_.by_name(kind, {by_steps}),
+                made.push_back({.text = kind_text(id, check, exact_type),
                                 .node = id,
                                 .check = check});
             });
         }
         for (CheckId id = 0; id < tree_.relations().size(); ++id) {
             const RelationCheck& relation = tree_.relations()[id];
-            const auto natural = paths_of(relation, natural_paths_);
-            const Op& op = relation.relation;
-            made.push_back(
-                {.natural = as_conjunct(relation_text(op, natural)),
-                 .by_name = ops_.by_name(op, natural),
-                 .by_names = ops_.by_name(op, paths_of(relation, explicit_paths_)),
-                 .relation = id});
+            made.push_back({.text = as_conjunct(relation_text(
+                                relation.relation, paths_of(relation, natural_paths_))),
+                            .relation = id});
         }
         return made;
+    }
+
+    /// guard.length(x, 3), over paths written in one way or the other.
+    std::string by_name(const Claim& claim, const std::vector<std::string>& paths) {
+        if (claim.relation != no_id) {
+            const RelationCheck& relation = tree_.relations()[claim.relation];
+            return ops_.by_name(relation.relation, paths_of(relation, paths));
+        }
+        if (claim.check == no_id) return presence(paths[claim.node]);
+        return ops_.by_name(tree_.check_at(claim.check).kind, {paths[claim.node]});
+    }
+
+    /// All paths by the steps' own names, parents first.
+    std::vector<std::string> explicit_paths() {
+        std::vector<std::string> paths(tree_.node_count());
+        for (const NodeId id : order_) {
+            const Node& node = tree_.node(id);
+            std::vector<std::string> values;
+            if (node.parent != 0) values.push_back(paths[node.parent]);
+            paths[id] = ops_.by_name(node.step, std::move(values));
+        }
+        return paths;
     }
 
     static std::string presence(const std::string& path) {
@@ -358,23 +362,23 @@ private:
     }
 
     /// The claim without the others is what it stands for.
-    bool reads_alone(const std::string& text, const Claim& place) const {
+    bool reads_alone(const Claim& claim) const {
         Tree expected;
         Diagnostic problem;
-        if (place.relation != no_id) {
-            const RelationCheck& relation = tree_.relations()[place.relation];
+        if (claim.relation != no_id) {
+            const RelationCheck& relation = tree_.relations()[claim.relation];
             std::vector<NodeId> nodes;
             for (const NodeId node : relation.nodes) {
                 nodes.push_back(copy_path(node, expected));
             }
             expected.relate(relation.relation, nodes, problem);
         } else {
-            const NodeId node = copy_path(place.node, expected);
-            if (place.check != no_id)
-                expected.check(node, tree_.check_at(place.check).kind, problem);
+            const NodeId node = copy_path(claim.node, expected);
+            if (claim.check != no_id)
+                expected.check(node, tree_.check_at(claim.check).kind, problem);
         }
         Tree read;
-        return parse(text, read) && same_tree(expected, read);
+        return parse(claim.text, read) && same_tree(expected, read);
     }
 
     NodeId copy_path(NodeId id, Tree& to) const {
@@ -394,7 +398,6 @@ private:
     OpWriter ops_;
     std::vector<NodeId> order_;
     std::vector<std::string> natural_paths_;
-    std::vector<std::string> explicit_paths_;
     std::vector<bool> is_related_;
 };
 
