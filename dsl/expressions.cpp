@@ -97,9 +97,34 @@ private:
     }
 
     bool follow(const Instruction& now, NodeId& at) {
-        if (now.action == Action::root) at = 0;
+        if (now.action == Action::root) return begin(now, at);
         Op step;
         return (read(now, step) && tree_.child(at, step, at, problem_)) || refuse(at);
+    }
+
+    /// Claims tend to begin where others before them did, and no object need be made
+    /// to find that node again.
+    bool begin(const Instruction& now, NodeId& at) {
+        const auto* name =
+            now.operands == 1 ? std::get_if<std::string_view>(&script_.literals.front())
+                              : nullptr;
+        if (name) {
+            const auto same = [&](const Beginning& each) {
+                return each.code == now.code && each.name == *name;
+            };
+            const auto known = std::ranges::find_if(beginnings_, same);
+            if (known != beginnings_.end()) {
+                next_literal();
+                at = known->node;
+                return true;
+            }
+        }
+        at = 0;
+        Op root;
+        if (!read(now, root) || !tree_.child(0, root, at, problem_)) return false;
+        if (name)
+            beginnings_[next_beginning_++ % most_beginnings] = {now.code, *name, at};
+        return true;
     }
 
     bool check(const Instruction& now, NodeId at) {
@@ -177,6 +202,19 @@ private:
 
     /// Operands from the next literals.
     bool read(const Instruction& now, Op& to) {
+        if (now.operands > 1) return read_several(now, to);
+        Owned<> owned;
+        PyObject* operand = nullptr;
+        if (now.operands == 1) {
+            owned = next_object();
+            operand = owned.get();
+            if (!operand) return refuse_literal(now.code);
+        }
+        return make_op(now.code, {&operand, now.operands}, to, tree_.references(),
+                       problem_);
+    }
+
+    bool read_several(const Instruction& now, Op& to) {
         std::array<Owned<>, most_operands> owned;
         std::array<PyObject*, most_operands> operands{};
         for (size_t i = 0; i < now.operands; ++i) {
@@ -281,12 +319,23 @@ private:
         return false;
     }
 
+    /// A root of the tree, as the script wrote it.
+    struct Beginning {
+        OpCode code{};
+        std::string_view name;
+        NodeId node = 0;
+    };
+
+    static constexpr size_t most_beginnings = 8;
+
     Script script_;  ///< what is left of it
     std::span<PyObject* const> objects_;
     Tree& tree_;
     Diagnostic& problem_;
     std::string claim_;           ///< an integer claim, as far as it is written
     std::vector<NodeId> values_;  ///< what its names stand for
+    std::array<Beginning, most_beginnings> beginnings_;  ///< the last ones, in a ring
+    size_t next_beginning_ = 0;
 };
 
 }  // namespace

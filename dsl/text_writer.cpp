@@ -2,6 +2,7 @@
 // would be read as another guard.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <map>
 
 #include "../guards/constant.h"
 #include "../guards/inner_kinds.h"
@@ -99,13 +100,18 @@ private:
         return text + ")";
     }
 
+    static Owned<> new_object() {
+        return Owned<>::steal(PyObject_CallNoArgs(as_object(&PyBaseObject_Type)));
+    }
+
     template <class T>
     std::string reference_of(const T& operand) {
         if constexpr (requires { operand.is_dead(); }) {
             // Nothing is an object that was made for it alone.
             if (operand.is_dead()) {
-                return object_text(
-                    Owned<>::steal(PyObject_CallNoArgs(as_object(&PyBaseObject_Type))));
+                Owned<>& stand_in = stand_ins_[&operand];
+                if (!stand_in) stand_in = new_object();
+                return object_text(stand_in);
             }
         }
         return object_text(object_of(operand));
@@ -201,6 +207,7 @@ private:
     const TextNames& names_;
     GuardText& to_;
     size_t next_name_ = 0;
+    std::map<const void*, Owned<>> stand_ins_;  ///< of operands that have died
 };
 
 class TreeWriter {

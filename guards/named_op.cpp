@@ -18,10 +18,8 @@ constexpr auto named_operands = std::apply(
 template <Described T>
 bool make_as(std::span<PyObject* const> operands, Op& to, References& keep,
              Diagnostic& problem) {
-    T made{};
-    if (!read_operands(operands, made, keep, problem)) return false;
-    to = Op(made);
-    return true;
+    to = Op(T{});
+    return read_operands(operands, to.as<T>(), keep, problem);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import gc
 import re
 import sys
 import types
@@ -200,6 +201,20 @@ def test_objects_without_a_name_are_given_one() -> None:
     assert gt.parse("y is THING", step, {"THING": thing}).check({"y": thing})
     with pytest.raises(SyntaxError, match="the name of an object"):
         gt.parse(text, step)
+
+
+def test_what_has_died_is_given_one_name_and_stays_dead() -> None:
+    mortal = type("Mortal", (), {})()
+    guards = gt.GuardManager(step)
+    guards.local("x").id_match(mortal)
+    guards.local("cfg").id_match(mortal)
+    mortal = None
+    gc.collect()
+    text, names = guards.to_text()
+    assert set(names) == {"_0", "_1"}
+    assert all(name in text for name in names)
+    again = gt.parse(text, step, names)
+    assert not again.check({"x": mortal, "cfg": mortal, "items": []})
 
 
 def test_names_mean_what_the_language_says_whatever_a_scope_calls_so() -> None:
