@@ -8,6 +8,7 @@
 #include "expressions.h"
 
 #include <algorithm>
+#include <charconv>
 #include <initializer_list>
 
 #include "../framelocals/exception.h"
@@ -49,19 +50,30 @@ constexpr Operator operator_of(Action action) {
     }
 }
 
+void append_number(std::string& to, auto number) {
+    std::array<char, 24> digits{};
+    const auto [end, error] =
+        std::to_chars(digits.data(), digits.data() + digits.size(), number);
+    to.append(digits.data(), end);
+}
+
 /// a, b, ... z, a1, b1, ...: the name of a claim's value.
-std::string name_of(size_t number) {
+void append_name(std::string& to, size_t number) {
     constexpr size_t letters = 26;
-    std::string name(1, static_cast<char>('a' + number % letters));
-    return number < letters ? name : name + std::to_string(number / letters);
+    to += static_cast<char>('a' + number % letters);
+    if (number >= letters) append_number(to, number / letters);
 }
 
 /// An integer in a claim's text. The least one has no literal there.
-std::string text_of_integer(const Literal& literal) {
+void append_integer(std::string& to, const Literal& literal) {
     if (const auto* large = std::get_if<uint64_t>(&literal))
-        return std::to_string(*large);
+        return append_number(to, *large);
     const int64_t value = *std::get_if<int64_t>(&literal);
-    return value == INT64_MIN ? "(-9223372036854775807 - 1)" : std::to_string(value);
+    if (value == INT64_MIN) {
+        to += "(-9223372036854775807 - 1)";
+    } else {
+        append_number(to, value);
+    }
 }
 
 class Builder {
@@ -71,6 +83,7 @@ public:
         : script_(script), objects_(objects), tree_(tree), problem_(problem) {}
 
     bool run() {
+        make_room();
         NodeId at = 0;
         while (!script_.instructions.empty()) {
             const Instruction now = next();
@@ -84,6 +97,14 @@ public:
     }
 
 private:
+    /// For a reference from each literal; many small scripts make a tree in O(n).
+    void make_room() {
+        References& kept = tree_.references();
+        const size_t needed = kept.size() + script_.literals.size();
+        if (needed > kept.capacity())
+            kept.reserve(std::max(needed, 2 * kept.capacity()));
+    }
+
     const Instruction& next() {
         const Instruction& first = script_.instructions.front();
         script_.instructions = script_.instructions.subspan(1);
@@ -152,15 +173,17 @@ private:
 
     bool relate_integers() {
         claim_.clear();
+        claim_.reserve(64);  // for most, so that it does not grow by and by
         values_.clear();
+        values_.reserve(4);
         if (!write_term(0)) return false;
-        const Owned<> text = made(std::string_view(claim_));
-        if (!text) return refuse_literal(code_of<Integers>);
-        PyObject* operand = text.get();
-        Op relation;
-        return make_op(code_of<Integers>, {&operand, 1}, relation, tree_.references(),
-                       problem_) &&
-               tree_.relate(relation, values_, problem_);
+        Integers claim;
+        if (!IntegerText::read_text(claim_, claim.expression, tree_.references(),
+                                    problem_)) {
+            problem_.message = place_of(code_of<Integers>) + problem_.message;
+            return false;
+        }
+        return tree_.relate(Op(claim), values_, problem_);
     }
 
     /// `outer`: of the operator that this is an operand of.
@@ -170,10 +193,11 @@ private:
         case Action::value: return write_value(now);
         case Action::length: return write_value(now, "len(", ")");
         case Action::rank: return write_value(now, "", ".ndim");
-        case Action::number: claim_ += text_of_integer(next_literal()); return true;
+        case Action::number: append_integer(claim_, next_literal()); return true;
         case Action::size:
             if (!write_value(now, "", ".shape[")) return false;
-            claim_ += text_of_integer(next_literal()) + "]";
+            append_integer(claim_, next_literal());
+            claim_ += ']';
             return true;
         default: break;
         }
@@ -196,7 +220,9 @@ private:
         const auto found = std::ranges::find(values_, node);
         const auto number = static_cast<size_t>(found - values_.begin());
         if (found == values_.end()) values_.push_back(node);
-        claim_.append(before).append(name_of(number)).append(after);
+        claim_ += before;
+        append_name(claim_, number);
+        claim_ += after;
         return true;
     }
 
@@ -230,8 +256,12 @@ private:
     Owned<> next_object() {
         const Literal& literal = next_literal();
         // Most are names; visiting is a call through a table.
-        if (const auto* text = std::get_if<std::string_view>(&literal))
+        if (const auto* text = std::get_if<std::string_view>(&literal)) [[likely]]
             return made(*text);
+        return object_of(literal);
+    }
+
+    [[gnu::noinline]] Owned<> object_of(const Literal& literal) {
         return std::visit([this](const auto& each) { return this->made(each); },
                           literal);
     }
@@ -303,6 +333,12 @@ private:
         return false;
     }
 
+    /// "integers(expression): "
+    static std::string place_of(OpCode code, size_t operand = 0) {
+        return std::string(info_of(code).name) + "(" +
+               std::string(operands_of(code)[operand].name) + "): ";
+    }
+
     /// An operand that next_object gave null for.
     bool refuse_literal(OpCode code, size_t operand = 0) {
         const Owned<> exception = take_exception();
@@ -313,9 +349,7 @@ private:
             if (PyErr_GivenExceptionMatches(exception.get(), PyExc_MemoryError))
                 type = PyExc_MemoryError;
         }
-        problem_ = {type, std::string(info_of(code).name) + "(" +
-                              std::string(operands_of(code)[operand].name) +
-                              "): " + reason};
+        problem_ = {type, place_of(code, operand) + reason};
         return false;
     }
 

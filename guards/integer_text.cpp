@@ -18,9 +18,14 @@ bool IntegerText::read(PyObject* from, IntegerText& to, References& keep,
         refuse_operand(problem, expects, from);
         return false;
     }
+    return read_text({text, static_cast<size_t>(size)}, to, keep, problem);
+}
+
+bool IntegerText::read_text(std::string_view text, IntegerText& to, References& keep,
+                            Diagnostic& problem) {
     auto made = std::make_unique<IntegerExpression>();
     std::string reason;
-    if (!IntegerExpression::parse({text, static_cast<size_t>(size)}, *made, reason)) {
+    if (!IntegerExpression::parse(text, *made, reason)) {
         problem = {PyExc_ValueError,
                    std::string(text) + " is not " + expects + ": " + reason};
         return false;

@@ -16,6 +16,10 @@ struct IntegerText {
         "an integer expression (str), such as '0 < x <= 64' or 'len(xs) % 8 == 0'";
     static bool read(PyObject* from, IntegerText& to, References& keep,
                      Diagnostic& problem);
+
+    /// The same from a text that is no Python object.
+    static bool read_text(std::string_view text, IntegerText& to, References& keep,
+                          Diagnostic& problem);
 };
 
 inline bool same(IntegerText a, IntegerText b) noexcept {
