@@ -59,7 +59,7 @@ protected:
             "for each in gc.get_objects():\n"
             "  if isinstance(each, BaseException):\n"
             "    each.__traceback__ = each.__context__ = None\n"
-            "del each; code_of.cache_clear(); gc.collect()");
+            "del each; code_of.cache_clear(); code_beyond.cache_clear(); gc.collect()");
         return PyLong_AsLong(names.eval("sys.getallocatedblocks()").get());
     }
 };

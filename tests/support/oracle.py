@@ -6,6 +6,7 @@ Python expression, its checks as Python expressions, the nodes below.
 
 from __future__ import annotations
 
+import ast
 import collections
 import copy
 import ctypes
@@ -368,16 +369,37 @@ def code_of(text: str) -> types.CodeType:
     return compile(text, "<guard>", "eval")
 
 
+class Fetched(ast.NodeTransformer):
+    """Puts a name in the place of an expression, wherever it stands in another."""
+
+    def __init__(self, expression: str) -> None:
+        self.wanted = ast.dump(ast.parse(expression, mode="eval").body)
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        if isinstance(node, ast.expr) and ast.dump(node) == self.wanted:
+            return ast.copy_location(ast.Name("fetched_before", ast.Load()), node)
+        return self.generic_visit(node)
+
+
+@functools.lru_cache(maxsize=4096)
+def code_beyond(path: str, parent_path: str) -> types.CodeType:
+    """The code of a path that takes what its parent gave from `fetched_before`."""
+    rest = path.removeprefix(parent_path)
+    if rest != path and rest[0] in ".[(":
+        return code_of("fetched_before" + rest)
+    tree = Fetched(parent_path).visit(ast.parse(path, mode="eval"))
+    return compile(tree, "<guard>", "eval")
+
+
 def value_of(
     path: str, parent_path: str, names: dict[str, Any], fetched: dict[str, Any]
 ) -> Any:
     """The value of a path. A step from one that is known starts there: evaluated again
     it might make another object (`array[True]` does)."""
-    rest = path.removeprefix(parent_path)
-    if parent_path and rest != path and rest[0] in ".[(":
-        return eval(code_of("fetched_before" + rest),
-                    {**names, "fetched_before": fetched[parent_path]})  # fmt: skip
-    return eval(code_of(path), names)
+    if not parent_path:
+        return eval(code_of(path), names)
+    before = {"fetched_before": fetched[parent_path]}
+    return eval(code_beyond(path, parent_path), {**names, **before})
 
 
 def node_verdict(
