@@ -18,7 +18,8 @@ VERSIONED = "framelocals/cpython/"  # the only place that knows CPython versions
 
 # Folders that builds and tools make, in any place.
 MADE = re.compile(
-    r"build.*|dist|wheelhouse|__pycache__|.*\.egg-info|\.(?!ci$|github$).*"
+    r"build.*|bench-results|dist|wheelhouse|__pycache__|.*\.egg-info"
+    r"|\.(?!ci$|github$).*"
 )
 BINARY = {".png", ".svg", ".so", ".pyc", ".gz", ".whl"}
 DERIVED = re.compile(r"\.gen\.|\.pyi$|REFERENCE\.md$")
