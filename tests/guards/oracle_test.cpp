@@ -67,5 +67,14 @@ TEST_F(Oracle, agrees_that_a_path_is_fetched_once) {
     }
 }
 
+TEST_F(Oracle, agrees_on_a_key_too_long_for_decimal_digits) {
+    Guards guards(names);
+    guards.guard({"local('x')", "dict_item(1 << 20000)", "is_none()"});
+    expect_agreement(guards, locals({names.eval("{}").get()}).get());
+    const Owned<> subject = locals({names.eval("{1 << 20000: None}").get()});
+    EXPECT_EQ(guards.verdict(subject.get()), Verdict::pass);
+    expect_agreement(guards, subject.get());
+}
+
 }  // namespace
 }  // namespace guardtree::tests

@@ -369,14 +369,28 @@ def code_of(text: str) -> types.CodeType:
     return compile(text, "<guard>", "eval")
 
 
+def is_same_syntax(one: Any, other: Any) -> bool:
+    """Equal trees. ast.dump is not asked: it prints integers, and long ones raise."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, ast.AST):
+        return all(
+            is_same_syntax(getattr(one, field), getattr(other, field))
+            for field in one._fields
+        )
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(is_same_syntax, one, other))
+    return one == other
+
+
 class Fetched(ast.NodeTransformer):
     """Puts a name in the place of an expression, wherever it stands in another."""
 
     def __init__(self, expression: str) -> None:
-        self.wanted = ast.dump(ast.parse(expression, mode="eval").body)
+        self.wanted = ast.parse(expression, mode="eval").body
 
     def visit(self, node: ast.AST) -> ast.AST:
-        if isinstance(node, ast.expr) and ast.dump(node) == self.wanted:
+        if is_same_syntax(node, self.wanted):
             return ast.copy_location(ast.Name("fetched_before", ast.Load()), node)
         return self.generic_visit(node)
 
@@ -384,9 +398,6 @@ class Fetched(ast.NodeTransformer):
 @functools.lru_cache(maxsize=4096)
 def code_beyond(path: str, parent_path: str) -> types.CodeType:
     """The code of a path that takes what its parent gave from `fetched_before`."""
-    rest = path.removeprefix(parent_path)
-    if rest != path and rest[0] in ".[(":
-        return code_of("fetched_before" + rest)
     tree = Fetched(parent_path).visit(ast.parse(path, mode="eval"))
     return compile(tree, "<guard>", "eval")
 
