@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Each word of the DSL has its call by hand: an object for each literal, read_operands,
-// and Tree::child or Tree::check. What the DSL takes longer is what it costs. The
-// counter "claim" is the time of one check or relation.
+// and Tree::child or Tree::check. What the DSL takes longer is what it costs; it saves
+// where it knows more: how large the tree will be, and how an integer claim is built,
+// which by hand is a text to be parsed. The counter "claim" is the time of one check or
+// relation.
 #include "../dsl/expressions.h"
 
 #include <array>

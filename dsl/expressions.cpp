@@ -3,15 +3,16 @@
 //
 // A script is read once, from the front. A path begins at a root; what stands behind it
 // is about the value it has led to. Operators of integer claims come before their
-// operands, so that the claim's text is written from left to right, with parentheses
+// operands, so that a claim is built from left to right, with parentheses in its text
 // only where Python needs them: equal claims give equal text.
 #include "expressions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
+#include <memory>
 
 #include "../framelocals/exception.h"
+#include "../guards/integer_builder.h"
 #include "../guards/named_op.h"
 
 namespace guardtree::dsl {
@@ -23,70 +24,35 @@ constexpr size_t most_operands = std::max({
 #undef X
 });
 
-/// How an operator is written in Python; one of a higher precedence binds tighter.
-struct Operator {
-    std::string_view text;
-    int precedence;
-};
-
-constexpr Operator operator_of(Action action) {
-    switch (action) {
-    case Action::disjunction: return {" or ", 1};
-    case Action::conjunction: return {" and ", 2};
-    case Action::negation: return {"not ", 3};
-    case Action::equal: return {" == ", 4};
-    case Action::not_equal: return {" != ", 4};
-    case Action::less: return {" < ", 4};
-    case Action::less_equal: return {" <= ", 4};
-    case Action::greater: return {" > ", 4};
-    case Action::greater_equal: return {" >= ", 4};
-    case Action::add: return {" + ", 5};
-    case Action::subtract: return {" - ", 5};
-    case Action::multiply: return {" * ", 6};
-    case Action::floor_divide: return {" // ", 6};
-    case Action::modulo: return {" % ", 6};
-    case Action::negative: return {"-", 7};
-    default: return {};
-    }
-}
-
-void append_number(std::string& to, auto number) {
-    std::array<char, 24> digits{};
-    const auto [end, error] =
-        std::to_chars(digits.data(), digits.data() + digits.size(), number);
-    to.append(digits.data(), end);
-}
-
 /// a, b, ... z, a1, b1, ...: the name of a claim's value.
-void append_name(std::string& to, size_t number) {
+std::string name_of_value(size_t number) {
     constexpr size_t letters = 26;
-    to += static_cast<char>('a' + number % letters);
-    if (number >= letters) append_number(to, number / letters);
-}
-
-/// An integer in a claim's text. The least one has no literal there.
-void append_integer(std::string& to, const Literal& literal) {
-    if (const auto* large = std::get_if<uint64_t>(&literal))
-        return append_number(to, *large);
-    const int64_t value = *std::get_if<int64_t>(&literal);
-    if (value == INT64_MIN) {
-        to += "(-9223372036854775807 - 1)";
-    } else {
-        append_number(to, value);
-    }
+    std::string name(1, static_cast<char>('a' + number % letters));
+    if (number >= letters) name += std::to_string(number / letters);
+    return name;
 }
 
 class Builder {
 public:
     Builder(const Script& script, std::span<PyObject* const> objects, Tree& tree,
             Diagnostic& problem) noexcept
-        : script_(script), objects_(objects), tree_(tree), problem_(problem) {}
+        : instruction_(script.instructions.data()),
+          end_(instruction_ + script.instructions.size()),
+          literal_(script.literals.data()),
+          objects_(objects),
+          tree_(tree),
+          problem_(problem) {
+        const auto is_step = [](const Instruction& each) {
+            return each.action == Action::root || each.action == Action::step;
+        };
+        const auto steps = std::ranges::count_if(script.instructions, is_step);
+        tree.make_room(static_cast<size_t>(steps), script.literals.size());
+    }
 
     bool run() {
-        make_room();
         NodeId at = 0;
-        while (!script_.instructions.empty()) {
-            const Instruction now = next();
+        while (instruction_ != end_) {
+            const Instruction& now = next();
             const bool is_done = now.action == Action::relation   ? relate(now)
                                  : now.action == Action::integers ? relate_integers()
                                  : now.action == Action::kind     ? check(now, at)
@@ -97,25 +63,9 @@ public:
     }
 
 private:
-    /// For a reference from each literal; many small scripts make a tree in O(n).
-    void make_room() {
-        References& kept = tree_.references();
-        const size_t needed = kept.size() + script_.literals.size();
-        if (needed > kept.capacity())
-            kept.reserve(std::max(needed, 2 * kept.capacity()));
-    }
+    const Instruction& next() noexcept { return *instruction_++; }
 
-    const Instruction& next() {
-        const Instruction& first = script_.instructions.front();
-        script_.instructions = script_.instructions.subspan(1);
-        return first;
-    }
-
-    const Literal& next_literal() {
-        const Literal& first = script_.literals.front();
-        script_.literals = script_.literals.subspan(1);
-        return first;
-    }
+    const Literal& next_literal() noexcept { return *literal_++; }
 
     bool follow(const Instruction& now, NodeId& at) {
         if (now.action == Action::root) return begin(now, at);
@@ -127,24 +77,25 @@ private:
     /// to find that node again.
     bool begin(const Instruction& now, NodeId& at) {
         const auto* name =
-            now.operands == 1 ? std::get_if<std::string_view>(&script_.literals.front())
-                              : nullptr;
+            now.operands == 1 ? std::get_if<std::string_view>(literal_) : nullptr;
         if (name) {
-            const auto same = [&](const Beginning& each) {
-                return each.code == now.code && each.name == *name;
-            };
-            const auto known = std::ranges::find_if(beginnings_, same);
-            if (known != beginnings_.end()) {
+            for (size_t i = 0; i < std::min(beginning_count_, most_beginnings); ++i) {
+                const Beginning& known = beginnings_[i];
+                if (known.code != now.code || *known.name != *name) continue;
                 next_literal();
-                at = known->node;
+                at = known.node;
                 return true;
             }
         }
         at = 0;
         Op root;
         if (!read(now, root) || !tree_.child(0, root, at, problem_)) return false;
-        if (name)
-            beginnings_[next_beginning_++ % most_beginnings] = {now.code, *name, at};
+        if (name) {
+            Beginning& last = beginnings_[beginning_count_++ % most_beginnings];
+            last.code = now.code;
+            last.name = name;
+            last.node = at;
+        }
         return true;
     }
 
@@ -156,11 +107,11 @@ private:
     bool relate(const Instruction& now) {
         Op relation;
         if (!read(now, relation)) return false;
-        std::vector<NodeId> values(now.count);
-        for (NodeId& value : values) {
+        values_.assign(now.count, 0);
+        for (NodeId& value : values_) {
             if (!go(next().count, value)) return false;
         }
-        return tree_.relate(relation, values, problem_);
+        return tree_.relate(relation, values_, problem_);
     }
 
     /// Follows the steps of a path.
@@ -172,58 +123,90 @@ private:
     }
 
     bool relate_integers() {
-        claim_.clear();
-        claim_.reserve(64);  // for most, so that it does not grow by and by
         values_.clear();
-        values_.reserve(4);
-        if (!write_term(0)) return false;
+        auto made = std::make_unique<IntegerExpression>();
+        IntegerBuilder builder(*made);
+        int root = -1;
+        if (!add_term(builder, 0, root)) return false;
+        std::string reason;
+        if (!builder.finish(root, reason)) return refuse_claim(reason);
         Integers claim;
-        if (!IntegerText::read_text(claim_, claim.expression, tree_.references(),
-                                    problem_)) {
-            problem_.message = place_of(code_of<Integers>) + problem_.message;
-            return false;
-        }
-        return tree_.relate(Op(claim), values_, problem_);
+        return IntegerText::hold(std::move(made), claim.expression, tree_.references(),
+                                 problem_) &&
+               tree_.relate(Op(claim), values_, problem_);
     }
 
-    /// `outer`: of the operator that this is an operand of.
-    bool write_term(int outer) {
-        const Instruction now = next();
+    /// `outer`: the precedence of what this is an operand of.
+    bool add_term(IntegerBuilder& to, int outer, int& term) {
+        using Kind = IntegerSyntax::Kind;
+        const Instruction& now = next();
         switch (now.action) {
-        case Action::value: return write_value(now);
-        case Action::length: return write_value(now, "len(", ")");
-        case Action::rank: return write_value(now, "", ".ndim");
-        case Action::number: append_integer(claim_, next_literal()); return true;
-        case Action::size:
-            if (!write_value(now, "", ".shape[")) return false;
-            append_integer(claim_, next_literal());
-            claim_ += ']';
-            return true;
-        default: break;
+        case Action::value: return add_value(now, to, Kind::name, term);
+        case Action::length: return add_value(now, to, Kind::length, term);
+        case Action::rank: return add_value(now, to, Kind::rank, term);
+        case Action::size: return add_value(now, to, Kind::size, term);
+        case Action::number: return add_number(to, term);
+        default: return add_operation(now.operation, to, outer, term);
         }
-        const auto [text, precedence] = operator_of(now.action);
-        const bool is_unary =
-            now.action == Action::negation || now.action == Action::negative;
+    }
+
+    bool add_operation(IntegerOperator operation, IntegerBuilder& to, int outer,
+                       int& term) {
+        const int precedence = text_of(operation).precedence;
+        const bool is_unary = operation == IntegerOperator::negative ||
+                              operation == IntegerOperator::negation;
         const bool is_inside = precedence < outer;
-        if (is_inside) claim_ += '(';
-        if (!is_unary && !write_term(precedence)) return false;
-        claim_ += text;
-        if (!write_term(is_unary ? precedence : precedence + 1)) return false;
-        if (is_inside) claim_ += ')';
+        int left = -1;
+        int right = -1;
+        if (is_inside) to.write("(");
+        if (!is_unary && !add_term(to, precedence, left)) return false;
+        to.write(operation);
+        if (!add_term(to, is_unary ? precedence : precedence + 1, right)) return false;
+        if (is_inside) to.write(")");
+        term = to.add_operation(operation, left, right);
         return true;
     }
 
-    bool write_value(const Instruction& now, std::string_view before = {},
-                     std::string_view after = {}) {
+    /// The value that a path leads to, as `kind` reads it.
+    bool add_value(const Instruction& now, IntegerBuilder& to, IntegerSyntax::Kind kind,
+                   int& term) {
         NodeId node = 0;
         if (!go(now.count, node)) return false;
         const auto found = std::ranges::find(values_, node);
-        const auto number = static_cast<size_t>(found - values_.begin());
-        if (found == values_.end()) values_.push_back(node);
-        claim_ += before;
-        append_name(claim_, number);
-        claim_ += after;
+        auto number = static_cast<int>(found - values_.begin());
+        if (found == values_.end()) {
+            number = to.name_number(name_of_value(values_.size()));
+            values_.push_back(node);
+        }
+        int64_t dimension = 0;
+        if (kind == IntegerSyntax::Kind::size && !next_integer(dimension)) return false;
+        term = to.add_value(kind, number, dimension);
         return true;
+    }
+
+    bool add_number(IntegerBuilder& to, int& term) {
+        int64_t number = 0;
+        if (!next_integer(number)) return false;
+        // The least one has no literal in Python's text.
+        to.write(number == INT64_MIN ? "(-9223372036854775807 - 1)"
+                                     : std::to_string(number));
+        term = to.add_constant(number);
+        return true;
+    }
+
+    bool next_integer(int64_t& to) {
+        const Literal& literal = next_literal();
+        const auto* large = std::get_if<uint64_t>(&literal);
+        if (large && *large > INT64_MAX)
+            return refuse_claim("expected a number that fits in 64 bits, found " +
+                                std::to_string(*large));
+        to = large ? static_cast<int64_t>(*large) : *std::get_if<int64_t>(&literal);
+        return true;
+    }
+
+    bool refuse_claim(const std::string& reason) {
+        problem_ = {PyExc_ValueError, place_of(code_of<Integers>) + reason};
+        return false;
     }
 
     /// Operands from the next literals.
@@ -236,8 +219,7 @@ private:
             operand = owned.get();
             if (!operand) return refuse_literal(now.code);
         }
-        return make_op(now.code, {&operand, now.operands}, to, tree_.references(),
-                       problem_);
+        return now.make({&operand, now.operands}, to, tree_.references(), problem_);
     }
 
     bool read_several(const Instruction& now, Op& to) {
@@ -248,20 +230,16 @@ private:
             operands[i] = owned[i].get();
             if (!operands[i]) return refuse_literal(now.code, i);
         }
-        return make_op(now.code, std::span(operands).first(now.operands), to,
-                       tree_.references(), problem_);
+        return now.make(std::span(operands).first(now.operands), to, tree_.references(),
+                        problem_);
     }
 
     /// Null, with or without an exception set, when it cannot be had.
     Owned<> next_object() {
         const Literal& literal = next_literal();
-        // Most are names; visiting is a call through a table.
+        // Most are names.
         if (const auto* text = std::get_if<std::string_view>(&literal)) [[likely]]
             return made(*text);
-        return object_of(literal);
-    }
-
-    [[gnu::noinline]] Owned<> object_of(const Literal& literal) {
         return std::visit([this](const auto& each) { return this->made(each); },
                           literal);
     }
@@ -282,9 +260,15 @@ private:
         return Owned<>::steal(PyFloat_FromDouble(value));
     }
 
+    /// Names are ASCII as a rule, which need not be decoded.
     static Owned<> made(std::string_view text) {
-        return Owned<>::steal(PyUnicode_FromStringAndSize(
-            text.data(), static_cast<Py_ssize_t>(text.size())));
+        const auto size = static_cast<Py_ssize_t>(text.size());
+        const auto is_ascii = [](char c) { return (c & 0x80) == 0; };
+        if (size < 2 || !std::ranges::all_of(text, is_ascii))
+            return Owned<>::steal(PyUnicode_FromStringAndSize(text.data(), size));
+        auto object = Owned<>::steal(PyUnicode_New(size, 0x7f));
+        if (object) std::ranges::copy(text, PyUnicode_1BYTE_DATA(object.get()));
+        return object;
     }
 
     static Owned<> made(PyObject* object) { return Owned<>::share(object); }
@@ -335,8 +319,7 @@ private:
 
     /// "integers(expression): "
     static std::string place_of(OpCode code, size_t operand = 0) {
-        return std::string(info_of(code).name) + "(" +
-               std::string(operands_of(code)[operand].name) + "): ";
+        return operand_place(info_of(code).name, operands_of(code)[operand].name);
     }
 
     /// An operand that next_object gave null for.
@@ -355,21 +338,22 @@ private:
 
     /// A root of the tree, as the script wrote it.
     struct Beginning {
-        OpCode code{};
-        std::string_view name;
-        NodeId node = 0;
+        OpCode code;
+        const std::string_view* name;
+        NodeId node;
     };
 
     static constexpr size_t most_beginnings = 8;
 
-    Script script_;  ///< what is left of it
+    const Instruction* instruction_;  ///< the next one
+    const Instruction* end_;
+    const Literal* literal_;  ///< the next one
     std::span<PyObject* const> objects_;
     Tree& tree_;
     Diagnostic& problem_;
-    std::string claim_;           ///< an integer claim, as far as it is written
-    std::vector<NodeId> values_;  ///< what its names stand for
+    std::vector<NodeId> values_;                         ///< of a relation
     std::array<Beginning, most_beginnings> beginnings_;  ///< the last ones, in a ring
-    size_t next_beginning_ = 0;
+    size_t beginning_count_ = 0;
 };
 
 }  // namespace

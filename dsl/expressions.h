@@ -53,7 +53,7 @@ constexpr auto tree(const Ts&... claims) {
     return all(claims...);
 }
 
-template <Action A, class... Ts>
+template <IntegerOperator O, class... Ts>
 constexpr auto logic(const Ts&... claims) {
     constexpr bool is_good = (has_role<Ts, Role::integer_claim> && ...);
     static_assert(is_good,
@@ -61,7 +61,7 @@ constexpr auto logic(const Ts&... claims) {
                   ".any_of(kinds::...) and .not_(kinds::...)");
     if constexpr (is_good)
         return expression<Role::integer_claim>(
-            joined(one(Instruction{.action = A}), words_of(claims)...));
+            joined(one(instruction_of(O)), words_of(claims)...));
     else
         return all();
 }
@@ -70,19 +70,19 @@ constexpr auto logic(const Ts&... claims) {
 template <class L, OperandBeside<L> R>
 constexpr auto operator&&(const L& left, const R& right) {
     if constexpr (has_role<L, Role::integer_claim> && has_role<R, Role::integer_claim>)
-        return logic<Action::conjunction>(left, right);
+        return logic<IntegerOperator::conjunction>(left, right);
     else
         return all(left, right);
 }
 
 template <class L, OperandBeside<L> R>
 constexpr auto operator||(const L& left, const R& right) {
-    return logic<Action::disjunction>(left, right);
+    return logic<IntegerOperator::disjunction>(left, right);
 }
 
 template <Role R, class S>
 constexpr auto operator!(const Expression<R, S>& claim) {
-    return logic<Action::negation>(claim);
+    return logic<IntegerOperator::negation>(claim);
 }
 
 template <class T>

@@ -40,19 +40,23 @@ constexpr auto number_of(const T& given) {
         return Sequence<0, 0, 0>();
 }
 
-template <Action A, Role R, class... Ts>
+constexpr Instruction instruction_of(IntegerOperator operation) {
+    return {.action = Action::operation, .operation = operation};
+}
+
+template <IntegerOperator O, Role R, class... Ts>
 constexpr auto numbers(const Ts&... given) {
-    return expression<R>(joined(one(Instruction{.action = A}), number_of(given)...));
+    return expression<R>(joined(one(instruction_of(O)), number_of(given)...));
 }
 
 /// What an operator of ours has on its right: one of the two sides is an expression.
 template <class R, class L>
 concept OperandBeside = is_expression<L> || is_expression<R>;
 
-#define GUARDTREE_OPERATOR(token, action, role)                    \
-    template <class L, OperandBeside<L> R>                         \
-    constexpr auto operator token(const L& left, const R& right) { \
-        return numbers<Action::action, Role::role>(left, right);   \
+#define GUARDTREE_OPERATOR(token, name, role)                           \
+    template <class L, OperandBeside<L> R>                              \
+    constexpr auto operator token(const L& left, const R& right) {      \
+        return numbers<IntegerOperator::name, Role::role>(left, right); \
     }
 GUARDTREE_OPERATOR(+, add, number)
 GUARDTREE_OPERATOR(-, subtract, number)
@@ -69,7 +73,7 @@ GUARDTREE_OPERATOR(>=, greater_equal, integer_claim)
 /// Python's `//`: rounded down.
 template <class L, OperandBeside<L> R>
 constexpr auto floor_div(const L& left, const R& right) {
-    return numbers<Action::floor_divide, Role::number>(left, right);
+    return numbers<IntegerOperator::floor_divide, Role::number>(left, right);
 }
 
 template <class L, OperandBeside<L> R>
@@ -82,7 +86,7 @@ constexpr auto operator/(const L& left, const R&) {
 
 template <Role R, class S>
 constexpr auto operator-(const Expression<R, S>& number) {
-    return numbers<Action::negative, Role::number>(number);
+    return numbers<IntegerOperator::negative, Role::number>(number);
 }
 
 template <Action A, Role R, class S>

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <variant>
 
+#include "../guards/integer_builder.h"
+#include "../guards/named_op.h"
 #include "../guards/tree.h"
 
 namespace guardtree::dsl {
@@ -27,21 +29,7 @@ enum class Action : uint8_t {
     size,
     rank,
     number,
-    negative,
-    negation,
-    conjunction,
-    disjunction,
-    equal,
-    not_equal,
-    less,
-    less_equal,
-    greater,
-    greater_equal,
-    add,
-    subtract,
-    multiply,
-    floor_divide,
-    modulo,
+    operation,
 };
 
 struct Instruction {
@@ -49,6 +37,8 @@ struct Instruction {
     uint8_t operands = 0;  ///< literals, each with what is in it
     uint16_t count = 0;    ///< of a relation: values; of a path: its steps
     OpCode code{};
+    IntegerOperator operation{};
+    OpMaker* make = nullptr;  ///< of `code`
 };
 
 /// A placeholder: what build is given at this position.

@@ -175,8 +175,10 @@ constexpr Action action_of = [] {
 template <Described T, class... Ts>
 constexpr auto word(const Ts&... given) {
     constexpr Shape gathered = gathered_shape<T, Ts...>();
-    constexpr Instruction instruction{
-        .action = action_of<T>, .operands = operand_count<T>, .code = code_of<T>};
+    constexpr Instruction instruction{.action = action_of<T>,
+                                      .operands = operand_count<T>,
+                                      .code = code_of<T>,
+                                      .make = &make_op_as<T>};
     if constexpr (takes_all<T, Ts...>()) {
         return joined(one(instruction), literal(given)...);
     } else if constexpr (gathered == Shape::set) {

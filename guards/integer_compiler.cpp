@@ -5,18 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
+#include <utility>
 
 namespace guardtree {
-namespace {
-
-struct Operator {
-    std::string_view word;
-    uint8_t code;     ///< accumulator op operand
-    uint8_t swapped;  ///< operand op accumulator
-};
-
-}  // namespace
 
 void IntegerCompiler::emit(Code code, Mode mode, uint16_t source, int64_t constant) {
     to_.instructions_.emplace_back(code, mode, source, constant);
@@ -38,8 +29,8 @@ void IntegerCompiler::number(int index, bool keeps_accumulator) {
     if (node.is_leaf()) {
         emit_with_leaf(keeps_accumulator ? Code::push : Code::set, node);
         if (keeps_accumulator) deepest_ = std::max(deepest_, ++depth_);
-    } else if (node.kind == IntegerSyntax::Kind::unary) {
-        number(node.left, keeps_accumulator);
+    } else if (node.kind == IntegerSyntax::Kind::negative) {
+        number(node.right, keeps_accumulator);
         emit(Code::negate, Mode::constant, 0, 0);
     } else {
         operation(node, keeps_accumulator);
@@ -47,23 +38,22 @@ void IntegerCompiler::number(int index, bool keeps_accumulator) {
 }
 
 void IntegerCompiler::operation(const IntegerSyntax& node, bool keeps_accumulator) {
-    const auto code = [](Code each) { return static_cast<uint8_t>(each); };
-    const std::array<Operator, 11> operators{{
-        {"+", code(Code::add), code(Code::add)},
-        {"-", code(Code::subtract), code(Code::subtract_from)},
-        {"*", code(Code::multiply), code(Code::multiply)},
-        {"//", code(Code::divide), code(Code::divide_into)},
-        {"%", code(Code::modulo), code(Code::modulo_into)},
-        {"==", code(Code::equal), code(Code::equal)},
-        {"!=", code(Code::not_equal), code(Code::not_equal)},
-        {"<", code(Code::less), code(Code::greater)},
-        {"<=", code(Code::less_equal), code(Code::greater_equal)},
-        {">", code(Code::greater), code(Code::less)},
-        {">=", code(Code::greater_equal), code(Code::less_equal)},
+    // `accumulator op operand` and `operand op accumulator`, from equal to modulo.
+    static constexpr std::array<std::pair<Code, Code>, 11> codes{{
+        {Code::equal, Code::equal},
+        {Code::not_equal, Code::not_equal},
+        {Code::less, Code::greater},
+        {Code::less_equal, Code::greater_equal},
+        {Code::greater, Code::less},
+        {Code::greater_equal, Code::less_equal},
+        {Code::add, Code::add},
+        {Code::subtract, Code::subtract_from},
+        {Code::multiply, Code::multiply},
+        {Code::divide, Code::divide_into},
+        {Code::modulo, Code::modulo_into},
     }};
-    const auto found = std::ranges::find(operators, node.word, &Operator::word);
-    const auto straight = static_cast<Code>(found->code);
-    const auto swapped = static_cast<Code>(found->swapped);
+    const auto [straight, swapped] = codes[static_cast<size_t>(node.operation) -
+                                           static_cast<size_t>(IntegerOperator::equal)];
     if (at(node.right).is_leaf()) {
         number(node.left, keeps_accumulator);
         emit_with_leaf(straight, at(node.right));
@@ -79,12 +69,15 @@ void IntegerCompiler::operation(const IntegerSyntax& node, bool keeps_accumulato
 }
 
 void IntegerCompiler::logic(const IntegerSyntax& node) {
-    claim(node.left);
-    if (node.word == "not") {
+    if (node.operation == IntegerOperator::negation) {
+        claim(node.right);
         emit(Code::invert, Mode::constant, 0, 0);
         return;
     }
-    const Code skip = node.word == "and" ? Code::skip_if_false : Code::skip_if_true;
+    claim(node.left);
+    const Code skip = node.operation == IntegerOperator::conjunction
+                          ? Code::skip_if_false
+                          : Code::skip_if_true;
     const size_t place = to_.instructions_.size();
     emit(skip, Mode::constant, 0, 0);
     claim(node.right);

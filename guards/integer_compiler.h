@@ -1,40 +1,11 @@
 // From the syntax tree of an integer expression to its instructions.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <string>
 #include <vector>
 
-#include "integer_expression.h"
+#include "integer_builder.h"
 
 namespace guardtree {
-
-/// A node of the syntax tree; `left` and `right` are indices, -1 for none.
-struct IntegerSyntax {
-    enum class Kind : uint8_t {
-        constant,
-        name,
-        length,
-        size,
-        rank,
-        binary,
-        compare,
-        unary,
-        logic
-    };
-
-    Kind kind = Kind::constant;
-    std::string word = {};  ///< the operator, as in Python
-    int64_t constant = 0;   ///< of size: the dimension
-    int name = -1;
-    int left = -1;
-    int right = -1;
-
-    bool is_leaf() const noexcept { return kind <= Kind::rank; }
-
-    bool is_claim() const noexcept {
-        return kind == Kind::compare || kind == Kind::logic;
-    }
-};
 
 /// Emits the instructions of one expression.
 class IntegerCompiler {

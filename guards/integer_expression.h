@@ -74,8 +74,8 @@ public:
                       std::string& problem);
 
 private:
+    friend class IntegerBuilder;
     friend class IntegerCompiler;
-    friend class IntegerParser;
 
     enum class Code : uint8_t {
 #define X(code) code,

@@ -5,48 +5,39 @@
 #include <cctype>
 #include <charconv>
 
-#include "integer_compiler.h"
+#include "integer_builder.h"
 
 namespace guardtree {
+namespace {
 
-/// Reads tokens and builds the syntax tree; a problem ends it (`problem_` is set).
+/// Reads tokens; a problem ends it (`problem_` is set).
 class IntegerParser {
 public:
     IntegerParser(std::string_view text, IntegerExpression& to)
-        : rest_(text), to_(to) {}
+        : rest_(text), builder_(to) {}
 
     bool run(std::string& problem) {
         next();
         const int root = disjunction();
         if (root >= 0 && !token_.empty()) refuse("an operator or the end");
-        if (root >= 0 && problem_.empty()) {
-            demand_claim(root);
-            if (problem_.empty() && !IntegerCompiler(syntax_, to_).compile(root)) {
-                problem_ = "it is nested too deeply";
-            }
-        }
-        if (!problem_.empty()) {
-            problem = problem_;
-            return false;
-        }
-        for (const auto& piece : to_.pieces_) to_.source_ += source_of(piece);
-        return true;
+        demand_claim(root);
+        if (problem_.empty()) builder_.finish(root, problem_);
+        problem = problem_;
+        return problem.empty();
     }
 
 private:
     using Kind = IntegerSyntax::Kind;
 
     static constexpr int deepest = 64;
-    static constexpr size_t most_parts = 4096;  // a sum is as deep as it is long
 
     static bool is_word(char c) noexcept {
         return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
     }
 
-    std::string source_of(const IntegerExpression::Piece& piece) const {
-        if (piece.name < 0) return piece.text;
-        const std::string& name = to_.names_[static_cast<size_t>(piece.name)];
-        return piece.text + name + piece.after;
+    static const IntegerOperatorText* find_operator(std::string_view word) noexcept {
+        return std::ranges::find(integer_operator_texts, word,
+                                 &IntegerOperatorText::word);
     }
 
     /// The next token into token_; empty at the end.
@@ -57,14 +48,15 @@ private:
         size_t size = std::min<size_t>(rest_.size(), 1);
         if (!rest_.empty() && is_word(rest_[0])) {
             while (size < rest_.size() && is_word(rest_[size])) ++size;
-        } else if (rest_.size() > 1) {
-            constexpr std::array<std::string_view, 5> doubles = {
-                "//", "==", "!=", "<=", ">="};
-            if (std::ranges::find(doubles, rest_.substr(0, 2)) != doubles.end())
-                size = 2;
+        } else if (find_operator(rest_.substr(0, 2)) != integer_operator_texts.end()) {
+            size = std::min<size_t>(rest_.size(), 2);
         }
         column_ = position_ + 1;
         token_ = rest_.substr(0, size);
+        const auto* const found = find_operator(token_);
+        operator_ =
+            static_cast<IntegerOperator>(found - integer_operator_texts.begin());
+        precedence_ = found == integer_operator_texts.end() ? 0 : found->precedence;
         take(size);
     }
 
@@ -83,25 +75,27 @@ private:
     }
 
     /// Appends the present token to the text, and goes on.
-    void keep_token(std::string_view before = {}, std::string_view after = {}) {
-        to_.pieces_.push_back(
-            {std::string(before) + std::string(token_) + std::string(after)});
+    void keep_token() {
+        builder_.write(token_);
         next();
     }
 
-    int add(IntegerSyntax node) {
-        if (!problem_.empty()) return -1;
-        if (syntax_.size() == most_parts) return refuse("a shorter expression");
-        syntax_.push_back(std::move(node));
-        return static_cast<int>(syntax_.size() - 1);
+    void keep_operator() {
+        builder_.write(operator_);
+        next();
     }
 
-    const IntegerSyntax& at(int index) const {
-        return syntax_[static_cast<size_t>(index)];
+    int operation(IntegerOperator op, int left, int right) {
+        return added(builder_.add_operation(op, left, right));
+    }
+
+    int added(int node) {
+        if (!problem_.empty()) return -1;
+        return node < 0 ? refuse("a shorter expression") : node;
     }
 
     void demand_number(int index) {
-        if (index >= 0 && problem_.empty() && at(index).is_claim()) {
+        if (index >= 0 && problem_.empty() && builder_.is_claim(index)) {
             problem_ = "column " + std::to_string(column_) +
                        ": a comparison is used as a number there; write it apart and "
                        "join the two with 'and'";
@@ -109,89 +103,76 @@ private:
     }
 
     void demand_claim(int index) {
-        if (index >= 0 && problem_.empty() && !at(index).is_claim()) {
+        if (index >= 0 && problem_.empty() && !builder_.is_claim(index)) {
             problem_ = "column " + std::to_string(column_) +
                        ": a number is used as a claim there; compare it, "
                        "for example with '!= 0'";
         }
     }
 
-    int joined(std::string_view word, int (IntegerParser::*part)()) {
+    using Part = int (IntegerParser::*)();
+
+    /// Operators of one precedence, from left to right.
+    template <int precedence>
+    int joined(Part part, void (IntegerParser::*demand)(int)) {
         int left = (this->*part)();
-        while (left >= 0 && token_ == word) {
-            demand_claim(left);
-            keep_token(" ", " ");
+        while (left >= 0 && precedence_ == precedence) {
+            const IntegerOperator op = operator_;
+            (this->*demand)(left);
+            keep_operator();
             const int right = (this->*part)();
-            demand_claim(right);
-            left = add({.kind = Kind::logic,
-                        .word = std::string(word),
-                        .left = left,
-                        .right = right});
+            (this->*demand)(right);
+            left = operation(op, left, right);
         }
         return left;
     }
 
-    int disjunction() { return joined("or", &IntegerParser::conjunction); }
+    int disjunction() {
+        return joined<precedence::disjunction>(&IntegerParser::conjunction,
+                                               &IntegerParser::demand_claim);
+    }
 
-    int conjunction() { return joined("and", &IntegerParser::negation); }
+    int conjunction() {
+        return joined<precedence::conjunction>(&IntegerParser::negation,
+                                               &IntegerParser::demand_claim);
+    }
 
     int negation() {
         if (token_ != "not") return comparison();
         if (++depth_ > deepest) return refuse("less nesting");
-        keep_token("", " ");
+        keep_operator();
         const int inner = negation();
         --depth_;
         demand_claim(inner);
-        return add({.kind = Kind::logic, .word = "not", .left = inner});
+        return operation(IntegerOperator::negation, -1, inner);
     }
 
     /// A chain is the conjunction of its links.
     int comparison() {
-        constexpr std::array<std::string_view, 6> words = {"==", "!=", "<",
-                                                           "<=", ">",  ">="};
         int left = sum();
         int chain = -1;
-        while (left >= 0 && std::ranges::find(words, token_) != words.end()) {
-            const std::string word(token_);
+        while (left >= 0 && precedence_ == precedence::comparison) {
+            const IntegerOperator op = operator_;
             demand_number(left);
-            keep_token(" ", " ");
+            keep_operator();
             const int right = sum();
             demand_number(right);
-            const int link = add(
-                {.kind = Kind::compare, .word = word, .left = left, .right = right});
-            chain = chain < 0 ? link
-                              : add({.kind = Kind::logic,
-                                     .word = "and",
-                                     .left = chain,
-                                     .right = link});
+            const int link = operation(op, left, right);
+            chain =
+                chain < 0 ? link : operation(IntegerOperator::conjunction, chain, link);
             left = right;
         }
         return chain < 0 ? left : chain;
     }
 
-    int arithmetic(std::span<const std::string_view> words,
-                   int (IntegerParser::*part)()) {
-        int left = (this->*part)();
-        while (left >= 0 && std::ranges::find(words, token_) != words.end()) {
-            const std::string word(token_);
-            demand_number(left);
-            keep_token(" ", " ");
-            const int right = (this->*part)();
-            demand_number(right);
-            left =
-                add({.kind = Kind::binary, .word = word, .left = left, .right = right});
-        }
-        return left;
-    }
-
     int sum() {
-        constexpr std::array<std::string_view, 2> words = {"+", "-"};
-        return arithmetic(words, &IntegerParser::product);
+        return joined<precedence::sum>(&IntegerParser::product,
+                                       &IntegerParser::demand_number);
     }
 
     int product() {
-        constexpr std::array<std::string_view, 3> words = {"*", "//", "%"};
-        return arithmetic(words, &IntegerParser::factor);
+        return joined<precedence::product>(&IntegerParser::factor,
+                                           &IntegerParser::demand_number);
     }
 
     int factor() {
@@ -202,8 +183,7 @@ private:
             const int inner = factor();
             --depth_;
             demand_number(inner);
-            return negates ? add({.kind = Kind::unary, .word = "-", .left = inner})
-                           : inner;
+            return negates ? operation(IntegerOperator::negative, -1, inner) : inner;
         }
         if (token_ == "(") {
             if (++depth_ > deepest) return refuse("less nesting");
@@ -218,9 +198,7 @@ private:
     }
 
     int atom() {
-        constexpr std::array<std::string_view, 3> reserved = {"and", "or", "not"};
-        if (token_.empty() || !is_word(token_[0]) ||
-            std::ranges::find(reserved, token_) != reserved.end()) {
+        if (token_.empty() || !is_word(token_[0]) || precedence_ != 0) {
             return refuse(
                 "a number, a name, len(name), name.shape[0], name.ndim or '('");
         }
@@ -231,17 +209,15 @@ private:
             next();
             if (token_.empty() || !is_word(token_[0])) return refuse("a name");
         }
-        const int name = name_number(token_);
+        const int name = builder_.name_number(token_);
         next();
         if (is_length) {
             if (token_ != ")") return refuse("')'");
             next();
-            to_.pieces_.push_back({.text = "len(", .name = name, .after = ")"});
-            return add({.kind = Kind::length, .name = name});
+            return added(builder_.add_value(Kind::length, name));
         }
         if (token_ == ".") return tensor_part(name);
-        to_.pieces_.push_back({.text = {}, .name = name});
-        return add({.kind = Kind::name, .name = name});
+        return added(builder_.add_value(Kind::name, name));
     }
 
     /// `.ndim` or `.shape[<int>]` after a name.
@@ -249,8 +225,7 @@ private:
         next();
         if (token_ == "ndim") {
             next();
-            to_.pieces_.push_back({.text = {}, .name = name, .after = ".ndim"});
-            return add({.kind = Kind::rank, .name = name});
+            return added(builder_.add_value(Kind::rank, name));
         }
         if (token_ != "shape") return refuse("shape[...] or ndim");
         next();
@@ -267,10 +242,7 @@ private:
         next();
         if (token_ != "]") return refuse("']'");
         next();
-        to_.pieces_.push_back({.text = {},
-                               .name = name,
-                               .after = ".shape[" + std::to_string(index) + "]"});
-        return add({.kind = Kind::size, .constant = index, .name = name});
+        return added(builder_.add_value(Kind::size, name, index));
     }
 
     int literal() {
@@ -283,14 +255,7 @@ private:
         }
         if (error != std::errc() || stop != end) return refuse("a decimal number");
         keep_token();
-        return add({.kind = Kind::constant, .constant = value});
-    }
-
-    int name_number(std::string_view name) {
-        const auto found = std::ranges::find(to_.names_, name);
-        const auto number = static_cast<int>(found - to_.names_.begin());
-        if (found == to_.names_.end()) to_.names_.emplace_back(name);
-        return number;
+        return added(builder_.add_constant(value));
     }
 
     std::string_view rest_;
@@ -298,21 +263,18 @@ private:
     size_t position_ = 0;
     size_t column_ = 0;
     int depth_ = 0;
-    IntegerExpression& to_;
-    std::vector<IntegerSyntax> syntax_;
+    IntegerOperator operator_ = {};  ///< of token_, if precedence_ is not 0
+    int precedence_ = 0;
+    IntegerBuilder builder_;
     std::string problem_;
 };
+
+}  // namespace
 
 bool IntegerExpression::parse(std::string_view text, IntegerExpression& to,
                               std::string& problem) {
     IntegerExpression made;
     if (!IntegerParser(text, made).run(problem)) return false;
-    constexpr size_t most_names = 255;
-    if (made.names_.empty() || made.names_.size() > most_names) {
-        problem = "it speaks of " + std::to_string(made.names_.size()) +
-                  " values; a relation needs 1 to 255";
-        return false;
-    }
     to = std::move(made);
     return true;
 }

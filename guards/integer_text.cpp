@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "integer_text.h"
 
-#include <memory>
-
 #include "relations/integers.h"
 
 namespace guardtree {
@@ -18,18 +16,18 @@ bool IntegerText::read(PyObject* from, IntegerText& to, References& keep,
         refuse_operand(problem, expects, from);
         return false;
     }
-    return read_text({text, static_cast<size_t>(size)}, to, keep, problem);
-}
-
-bool IntegerText::read_text(std::string_view text, IntegerText& to, References& keep,
-                            Diagnostic& problem) {
     auto made = std::make_unique<IntegerExpression>();
     std::string reason;
-    if (!IntegerExpression::parse(text, *made, reason)) {
+    if (!IntegerExpression::parse({text, static_cast<size_t>(size)}, *made, reason)) {
         problem = {PyExc_ValueError,
                    std::string(text) + " is not " + expects + ": " + reason};
         return false;
     }
+    return hold(std::move(made), to, keep, problem);
+}
+
+bool IntegerText::hold(std::unique_ptr<IntegerExpression> made, IntegerText& to,
+                       References& keep, Diagnostic& problem) {
     static constexpr const char* name = "guardtree.integer_expression";
     auto capsule = Owned<>::steal(PyCapsule_New(made.get(), name, [](PyObject* self) {
         delete static_cast<IntegerExpression*>(PyCapsule_GetPointer(self, name));

@@ -1,6 +1,8 @@
 // The operand that is an integer expression.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <memory>
+
 #include "integer_expression.h"
 #include "operand.h"
 
@@ -17,9 +19,9 @@ struct IntegerText {
     static bool read(PyObject* from, IntegerText& to, References& keep,
                      Diagnostic& problem);
 
-    /// The same from a text that is no Python object.
-    static bool read_text(std::string_view text, IntegerText& to, References& keep,
-                          Diagnostic& problem);
+    /// An expression that is made; false when there is no memory to keep it.
+    static bool hold(std::unique_ptr<IntegerExpression> made, IntegerText& to,
+                     References& keep, Diagnostic& problem);
 };
 
 inline bool same(IntegerText a, IntegerText b) noexcept {

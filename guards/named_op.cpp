@@ -15,14 +15,11 @@ constexpr auto named_operands = std::apply(
     },
     T::operands());
 
-template <Described T>
-bool make_as(std::span<PyObject* const> operands, Op& to, References& keep,
-             Diagnostic& problem) {
-    to = Op(T{});
-    return read_operands(operands, to.as<T>(), keep, problem);
-}
-
 }  // namespace
+
+#define X(type, stem) template OpMaker make_op_as<type>;
+GUARDTREE_OPS(X)
+#undef X
 
 std::span<const NamedOperand> operands_of(OpCode code) {
     switch (code) {
@@ -48,7 +45,7 @@ bool make_op(OpCode code, std::span<PyObject* const> operands, Op& to, Reference
              Diagnostic& problem) {
     switch (code) {
 #define X(type, stem) \
-    case OpCode::type: return make_as<type>(operands, to, keep, problem);
+    case OpCode::type: return make_op_as<type>(operands, to, keep, problem);
         GUARDTREE_OPS(X)
 #undef X
     case OpCode::ItemBlock: break;

@@ -27,9 +27,24 @@ inline const Info& info_of(OpCode code) noexcept {
 bool find_op(std::string_view name, OpCode& to);
 
 /// Makes an op of objects for its operands, in order. What they refer to is added to
-/// `keep`. False with `problem` filled when they are refused.
+/// `keep`. False with `problem` filled when they are refused; `to` is then no op.
 bool make_op(OpCode code, std::span<PyObject* const> operands, Op& to, References& keep,
              Diagnostic& problem);
+
+/// make_op for one kind, step or relation that is known when this is compiled.
+template <Described T>
+bool make_op_as(std::span<PyObject* const> operands, Op& to, References& keep,
+                Diagnostic& problem) {
+    to = Op(T{});
+    return read_operands(operands, to.as<T>(), keep, problem);
+}
+
+using OpMaker = bool(std::span<PyObject* const> operands, Op& to, References& keep,
+                     Diagnostic& problem);
+
+#define X(type, stem) extern template OpMaker make_op_as<type>;
+GUARDTREE_OPS(X)
+#undef X
 
 /// The operands as objects that make_op takes, in order: new references. None stands
 /// for one that has died. Empty with an exception set when there is no memory, which

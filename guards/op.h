@@ -210,6 +210,11 @@ bool is_root_step(const Op& op) noexcept;
 /// False when an operand is an object that has died: the op can never pass again.
 bool is_alive(const Op& op) noexcept;
 
+/// "equals(expected): ", before what is wrong with an operand.
+inline std::string operand_place(std::string_view op, std::string_view operand) {
+    return std::string(op) + "(" + std::string(operand) + "): ";
+}
+
 /// Reads the operands of a `T` from Python `arguments`, in order. What they refer to is
 /// added to `keep`.
 template <Described T>
@@ -231,8 +236,8 @@ bool read_operands(std::span<PyObject* const> arguments, T& to, References& keep
                 using Value = std::remove_cvref_t<decltype(to.*one.member)>;
                 if (Value::read(arguments[i++], to.*one.member, keep, problem))
                     return true;
-                problem.message = std::string(T::info.name) + "(" +
-                                  std::string(one.name) + "): " + problem.message;
+                problem.message =
+                    operand_place(T::info.name, one.name) + problem.message;
                 return false;
             };
             return (read(each) && ...);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "tree.h"
 
+#include <algorithm>
+
 namespace guardtree {
 namespace {
 
@@ -68,6 +70,16 @@ bool Tree::child(NodeId parent, const Op& step, NodeId& to, Diagnostic& problem)
     append(nodes_, nodes_[parent].last_child, to);
     edges_.insert(Slot{wanted.hash, to});
     return true;
+}
+
+void Tree::make_room(size_t steps, size_t references) {
+    references += references_.size();
+    if (references > references_.capacity())
+        references_.reserve(std::max(references, 2 * references_.capacity()));
+    steps += edges_.size();
+    const auto buckets = static_cast<float>(edges_.bucket_count());
+    if (static_cast<float>(steps) > buckets * edges_.max_load_factor())
+        edges_.reserve(steps);
 }
 
 bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem, CheckId* to) {

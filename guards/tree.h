@@ -68,6 +68,10 @@ public:
     bool relate(const Op& relation, std::span<const NodeId> nodes, Diagnostic& problem,
                 CheckId* to = nullptr);
 
+    /// Makes room for steps and references that are about to be added, so that it need
+    /// not grow by and by. Adding n in many small parts stays O(n).
+    void make_room(size_t steps, size_t references);
+
     /// Keeps what the user says of a check (`note`: any object) for explanations.
     void annotate_check(CheckId check, Owned<> note);
     void annotate_relation(CheckId relation, Owned<> note);

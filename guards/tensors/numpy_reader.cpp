@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include "numpy_reader.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 
 #include "../../framelocals/ref.h"
 
@@ -50,7 +52,32 @@ bool reads_truly(PyObject* array) {
            facts.strides[0] + facts.strides[1] == 8 && facts.item_bytes == 2;
 }
 
+constexpr size_t dtype_count = std::size(NumpyReader::dtypes);
+
+/// NumPy's own element types by their number. Kept for good, as NumPy does.
+PyObject* own_dtypes[dtype_count] = {};
+
+void keep_dtypes(PyObject* ndarray) {
+    constexpr char letters[] = "?bBhHiIlLqQfdgFDG";
+    static_assert(std::size(letters) == dtype_count + 1);
+    for (size_t i = 0; i < dtype_count; ++i) {
+        const char letter[] = {letters[i], '\0'};
+        auto array =
+            Owned<>::steal(PyObject_CallFunction(ndarray, "((i)s)", 0, letter));
+        PyErr_Clear();
+        if (!array || own_dtypes[i]) continue;
+        PyObject* dtype = reinterpret_cast<const NumpyArray*>(array.get())->dtype;
+        if (NumpyReader::dtype_word(dtype) == NumpyReader::dtypes[i])
+            own_dtypes[i] = Owned<>::share(dtype).release();
+    }
+}
+
 }  // namespace
+
+PyObject* NumpyReader::plain_dtype(uint32_t dtype) noexcept {
+    const auto* const found = std::ranges::find(dtypes, dtype);
+    return found == std::end(dtypes) ? nullptr : own_dtypes[found - dtypes];
+}
 
 int64_t numpy_item_bytes(PyObject* dtype) noexcept {
     const auto* bytes = reinterpret_cast<const char*>(dtype);
@@ -91,6 +118,7 @@ const TensorReader* verified_numpy(PyTypeObject* ndarray, const char*& problem) 
         other.flags != (tensor_f_contiguous | common)) {
         return nullptr;
     }
+    keep_dtypes(type);
     problem = nullptr;
     return &table;
 }

@@ -67,6 +67,24 @@ struct NumpyReader : EagerReader {
         return tensor_dtype(dtype_object, 0);
     }
 
+    static PyObject* plain_dtype(uint32_t dtype) noexcept;
+
+    /// An element type that is the expected object need not be looked into, which
+    /// saves two loads that wait for each other. A 0-d array, whose sizes are null,
+    /// is not asked for any.
+    static bool read_plain(const TensorPattern& pattern, PyObject* value, const void*,
+                           TensorFacts& to) noexcept {
+        const auto* array = reinterpret_cast<const NumpyArray*>(value);
+        uint32_t dtype = static_cast<uint32_t>(pattern.plain_kind);
+        if (array->dtype != pattern.plain_dtype) [[unlikely]]
+            dtype = dtype_word(array->dtype);
+        to.kind = tensor_kind(dtype, device_cpu, 0, static_cast<unsigned>(array->rank));
+        to.flags = static_cast<uint32_t>(array->flags) & known_flags;
+        to.sizes = array->sizes;
+        to.strides = array->strides;
+        return true;
+    }
+
     static bool read(PyObject* value, const void*, TensorFacts& to) noexcept {
         const auto* array = reinterpret_cast<const NumpyArray*>(value);
         const uint32_t dtype = dtype_word(array->dtype);

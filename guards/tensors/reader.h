@@ -115,6 +115,7 @@ struct TensorPattern {
     /// example gives. Else null.
     const int64_t* plain = nullptr;
     uint64_t plain_kind = 0;          ///< of `plain`: the reader's own word for `kind`
+    PyObject* plain_dtype = nullptr;  ///< of `plain`: what TensorReader has for it
     uint64_t dispatch_keys_mask = 0;  ///< of `plain`: all bits, or none
 };
 
@@ -144,6 +145,9 @@ struct TensorReader {
     /// What read_plain makes of a kind: the library's own numbers, with the rank where
     /// tensor_kind has it. Null where it is tensor_kind itself.
     uint64_t (*plain_kind)(uint64_t kind) noexcept;
+    /// The library's one object for an element type, which lives as long as the reader;
+    /// null where it has none, or makes others. Null where read_plain asks for none.
+    PyObject* (*plain_dtype)(uint32_t dtype) noexcept;
 };
 
 inline constexpr uint32_t TensorReader::current_version =
@@ -243,7 +247,7 @@ template <class R>
     return !pattern.dtype || same_dtype_object(facts.dtype, pattern.dtype);
 }
 
-/// A reader whose `read` costs so little that plain checks use it too.
+/// A reader that has every flag at hand.
 struct EagerReader {
     static constexpr uint32_t late_flags = 0;
 
@@ -253,18 +257,20 @@ struct EagerReader {
 };
 
 /// Whether a value that R reads is as the pattern says. R has what TensorReader has, as
-/// static members and constants. It is an EagerReader, or has `read_plain`: what
-/// TensorPattern::plain is about, false also where one of it is not to be had; that
-/// leaves out `late_flags`, which `has_late_flags` is asked for last.
+/// static members and constants. It may have `read_plain`: what TensorPattern::plain is
+/// about, false also where one of it is not to be had; that leaves out `late_flags`,
+/// which `has_late_flags` is asked for last (none of an EagerReader).
 template <class R>
 [[gnu::always_inline]] inline bool matches_pattern(const TensorPattern& pattern,
                                                    PyObject* value,
                                                    const void* context) noexcept {
-    if (pattern.type && Py_TYPE(value) != pattern.type) return false;
-    if (!pattern.plain) return matches_any_pattern<R>(pattern, value, context);
+    if (pattern.type && Py_TYPE(value) != pattern.type) [[unlikely]]
+        return false;
+    if (!pattern.plain) [[unlikely]]
+        return matches_any_pattern<R>(pattern, value, context);
     TensorFacts facts;
-    if constexpr (requires { R::read_plain(value, context, facts); }) {
-        if (!R::read_plain(value, context, facts)) return false;
+    if constexpr (requires { R::read_plain(pattern, value, context, facts); }) {
+        if (!R::read_plain(pattern, value, context, facts)) return false;
     } else {
         if (!R::read(value, context, facts)) return false;
     }
@@ -275,14 +281,16 @@ template <class R>
         differs |=
             (facts.dispatch_keys ^ pattern.dispatch_keys) & pattern.dispatch_keys_mask;
     }
-    if (differs) return false;
+    if (differs) [[unlikely]]
+        return false;
     if constexpr (R::may_be_compact) {
         if (facts.is_compact) return matches_any_pattern<R>(pattern, value, context);
     }
     const int64_t* expected = pattern.plain;
     const unsigned rank = facts.rank();
     for (unsigned i = 0; i < rank; ++i, expected += 2) {
-        if (facts.sizes[i] != expected[0] || facts.strides[i] != expected[1])
+        if ((facts.sizes[i] ^ expected[0]) | (facts.strides[i] ^ expected[1]))
+            [[unlikely]]
             return false;
     }
     return R::has_late_flags(pattern, value);
@@ -304,9 +312,11 @@ constexpr TensorReader reader_table(const void* context = nullptr) {
             return matches_pattern<R>(pattern, value, given);
         },
         nullptr,
+        nullptr,
         nullptr};
     if constexpr (R::knows_dispatch_keys) table.local_keys = R::local_keys;
     if constexpr (requires { R::plain_kind(0); }) table.plain_kind = R::plain_kind;
+    if constexpr (requires { R::plain_dtype(0); }) table.plain_dtype = R::plain_dtype;
     return table;
 }
 

@@ -289,6 +289,9 @@ private:
         const uint64_t kind = to_.pattern.kind;
         to_.pattern.plain_kind =
             to_.reader->plain_kind ? to_.reader->plain_kind(kind) : kind;
+        if (to_.reader->plain_dtype)
+            to_.pattern.plain_dtype =
+                to_.reader->plain_dtype(static_cast<uint32_t>(kind));
         if (to_.pattern.has_dispatch_keys)
             to_.pattern.dispatch_keys_mask = ~uint64_t{0};
     }

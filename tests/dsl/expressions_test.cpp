@@ -404,7 +404,12 @@ TEST_F(Expressions, write_integers_of_all_sizes) {
     const auto x = local("x");
     EXPECT_EQ(integers_of(x > INT64_MAX), "a > 9223372036854775807; x");
     EXPECT_EQ(integers_of(x > INT64_MIN), "a > (-9223372036854775807 - 1); x");
-    EXPECT_NE(refusal(x > UINT64_MAX).find("fits in 64 bits"), std::string::npos);
+    EXPECT_EQ(integers_of(x > uint64_t{INT64_MAX}), "a > 9223372036854775807; x");
+    const std::string reason =
+        "integers(expression): expected a number that fits in 64 bits, found "
+        "18446744073709551615";
+    EXPECT_EQ(refusal(x > UINT64_MAX), reason);
+    EXPECT_EQ(refusal(x.size(UINT64_MAX) > 1), reason);
 }
 
 TEST_F(Expressions, name_as_many_values_as_there_are) {

@@ -44,6 +44,14 @@ TEST_F(IntegerExpressionTest, follows_the_precedences_of_python) {
     EXPECT_FALSE(holds("1 < x < y < 9", "(4, 3)"));
 }
 
+TEST_F(IntegerExpressionTest, reads_signed_numbers) {
+    EXPECT_TRUE(holds("a == -5 and a == ---5 and -5 == a", "(-5,)"));
+    EXPECT_TRUE(holds("-2 < a < +2 and -a == - 1", "(1,)"));
+    EXPECT_TRUE(holds("-7 // a == -4 and -7 % a == 1", "(2,)"));
+    EXPECT_TRUE(holds("a == -9223372036854775807 - 1", "(-2**63,)"));
+    EXPECT_FALSE(holds("-(-9223372036854775807 - 1) != a", "(1,)"));
+}
+
 TEST_F(IntegerExpressionTest, divides_towards_minus_infinity) {
     EXPECT_TRUE(holds("a // b == -3 and a % b == 1", "(-5, 2)"));
     EXPECT_TRUE(holds("a // b == -3 and a % b == -1", "(5, -2)"));
@@ -102,7 +110,11 @@ TEST_F(IntegerExpressionTest, says_where_a_text_is_wrong) {
     EXPECT_NE(refusal(std::string(1000, '(') + "a"), "accepted");
     std::string deep = "a";
     for (int i = 0; i < 40; ++i) deep = "a * a - (" + deep + ")";
-    EXPECT_NE(refusal(deep + " == 1"), "accepted");
+    EXPECT_EQ(refusal(deep + " == 1"), "it is nested too deeply");
+    std::string many = "a";
+    for (int i = 0; i < 4096; ++i) many += " + a";
+    EXPECT_EQ(refusal(many + " == 1").substr(0, 47),
+              "column 8195: expected a shorter expression, fou");
 }
 
 }  // namespace

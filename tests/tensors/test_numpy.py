@@ -105,6 +105,20 @@ def test_every_dtype_equals_itself_and_no_other(dtype: Any) -> None:
     assert agreed(guards, eval("value", {"value": value})), text
 
 
+@pytest.mark.parametrize("dtype", [*"?bBhHiIlLqQefdgFDG", ">i4", "S5", "O", "M8[s]"])
+def test_an_example_matches_equal_dtypes_that_are_other_objects(dtype: str) -> None:
+    value = np.zeros(3, dtype)
+    guards = matching(value)
+    apart = np.dtype(dtype, metadata={"made": "apart"})
+    assert apart is not value.dtype
+    assert agreed(guards, np.ones(3, dtype).astype(dtype))
+    assert agreed(guards, np.zeros(3, apart))
+    assert agreed(matching(np.zeros(3, apart)), value)
+    for other in ("?", "i1", "u2", "i4", "i8", "f2", "f4", "f8", "F", ">i4", "<i4"):
+        array = np.zeros(3, other)
+        assert agreed(guards, array) == (array.dtype == value.dtype)
+
+
 def test_subclasses_fail_an_exact_type_and_are_read_as_they_are() -> None:
     value = np.zeros((2, 3), "f").view(SubArray)
     assert value.shape == (1,)  # what it claims

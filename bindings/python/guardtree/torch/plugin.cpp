@@ -186,7 +186,8 @@ struct TorchReader {
     /// call may have to.
     static constexpr uint32_t late_flags = known_flags;
 
-    static bool read_plain(PyObject* value, const void*, TensorFacts& to) noexcept {
+    static bool read_plain(const TensorPattern&, PyObject* value, const void*,
+                           TensorFacts& to) noexcept {
         const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
         if (!impl) return false;
         const auto& opened = static_cast<const Opened&>(*impl);
