@@ -124,12 +124,14 @@ private:
 
     bool relate_integers() {
         values_.clear();
+        nesting_ = 0;
         auto made = std::make_unique<IntegerExpression>();
         IntegerBuilder builder(*made);
         int root = -1;
         if (!add_term(builder, 0, root)) return false;
         std::string reason;
-        if (!builder.finish(root, reason)) return refuse_claim(reason);
+        if (!builder.finish(root, reason))
+            return refuse_claim("'" + made->source() + "': " + reason);
         Integers claim;
         return IntegerText::hold(std::move(made), claim.expression, tree_.references(),
                                  problem_) &&
@@ -153,16 +155,21 @@ private:
     bool add_operation(IntegerOperator operation, IntegerBuilder& to, int outer,
                        int& term) {
         const int precedence = text_of(operation).precedence;
-        const bool is_unary = operation == IntegerOperator::negative ||
-                              operation == IntegerOperator::negation;
+        const bool has_left = !is_unary(operation);
         const bool is_inside = precedence < outer;
+        const int nesting = is_inside + !has_left;
         int left = -1;
         int right = -1;
+        // What is built is read again from its text, which goes so far.
+        nesting_ += nesting;
+        if (nesting_ > IntegerBuilder::most_nesting)
+            return refuse_claim("expected less nesting");
         if (is_inside) to.write("(");
-        if (!is_unary && !add_term(to, precedence, left)) return false;
+        if (has_left && !add_term(to, precedence, left)) return false;
         to.write(operation);
-        if (!add_term(to, is_unary ? precedence : precedence + 1, right)) return false;
+        if (!add_term(to, has_left ? precedence + 1 : precedence, right)) return false;
         if (is_inside) to.write(")");
+        nesting_ -= nesting;
         term = to.add_operation(operation, left, right);
         return true;
     }
@@ -180,6 +187,9 @@ private:
         }
         int64_t dimension = 0;
         if (kind == IntegerSyntax::Kind::size && !next_integer(dimension)) return false;
+        if (dimension == INT64_MIN)
+            return refuse_claim(
+                "expected a dimension of a tensor, found the least int");
         term = to.add_value(kind, number, dimension);
         return true;
     }
@@ -352,6 +362,7 @@ private:
     Tree& tree_;
     Diagnostic& problem_;
     std::vector<NodeId> values_;                         ///< of a relation
+    int nesting_ = 0;                                    ///< around the present term
     std::array<Beginning, most_beginnings> beginnings_;  ///< the last ones, in a ring
     size_t beginning_count_ = 0;
 };

@@ -31,8 +31,9 @@ MappingView::~MappingView() {
     for (SlotWord value : storage_) Owned<>::steal(slot_object(value)).reset();
 }
 
-uint16_t DictView::find(const DictStringEntry* entries, Py_ssize_t count,
-                        const SlotName& wanted) noexcept {
+[[gnu::noinline]] uint16_t DictView::find(const DictStringEntry* entries,
+                                          Py_ssize_t count,
+                                          const SlotName& wanted) noexcept {
     constexpr Py_ssize_t first_keys = 16;
     const auto is_it = [&](uint16_t place) {
         PyObject* key = entries[place].key;

@@ -20,10 +20,6 @@ uint64_t dicts_built() noexcept {
     return dicts_built_count;
 }
 
-int first_free_slot(PyCodeObject* code) noexcept {
-    return code->co_nlocalsplus - code->co_nfreevars;
-}
-
 bool is_hidden_slot(PyCodeObject* code, int slot) noexcept {
     return (slot_kind(code, slot) & CPython::kind_hidden) != 0;
 }

@@ -185,7 +185,9 @@ private:
 int find_slot(PyCodeObject* code, PyObject* name) noexcept;
 
 /// Where the free variables of `code` begin in its slots.
-int first_free_slot(PyCodeObject* code) noexcept;
+inline int first_free_slot(PyCodeObject* code) noexcept {
+    return code->co_nlocalsplus - code->co_nfreevars;
+}
 
 /// True for a slot that CPython itself keeps out of locals(): the variable of a
 /// comprehension that was inlined into a module or class body (3.12 and later).

@@ -34,11 +34,9 @@ void IntegerBuilder::write(std::string_view text) {
 }
 
 void IntegerBuilder::write(IntegerOperator operation) {
-    const bool is_negative = operation == IntegerOperator::negative;
-    const bool is_between = !is_negative && operation != IntegerOperator::negation;
-    if (is_between) write(" ");
+    if (!is_unary(operation)) write(" ");
     write(text_of(operation).word);
-    if (!is_negative) write(" ");
+    if (operation != IntegerOperator::negative) write(" ");
 }
 
 int IntegerBuilder::name_number(std::string_view name) {
@@ -70,9 +68,7 @@ int IntegerBuilder::add_constant(int64_t constant) {
 }
 
 int IntegerBuilder::add_operation(IntegerOperator operation, int left, int right) {
-    const bool is_unary = operation == IntegerOperator::negation ||
-                          operation == IntegerOperator::negative;
-    if (right < 0 || (left < 0 && !is_unary)) return -1;
+    if (right < 0 || (left < 0 && !is_unary(operation))) return -1;
     IntegerSyntax& last = syntax_[static_cast<size_t>(right)];
     if (operation == IntegerOperator::negative && last.kind == Kind::constant &&
         last.constant != INT64_MIN) {
@@ -93,6 +89,7 @@ int IntegerBuilder::add(const IntegerSyntax& node) {
 
 bool IntegerBuilder::finish(int root, std::string& problem) {
     const size_t names = to_.names_.size();
+    problem.clear();
     if (root < 0) {
         problem = "it has more than " + std::to_string(most_parts) + " parts";
     } else if (names == 0 || names > most_names) {

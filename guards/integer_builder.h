@@ -37,15 +37,17 @@ struct IntegerOperatorText {
 namespace precedence {
 constexpr int disjunction = 1;
 constexpr int conjunction = 2;
+constexpr int negation = 3;
 constexpr int comparison = 4;
 constexpr int sum = 5;
 constexpr int product = 6;
+constexpr int sign = 7;
 }  // namespace precedence
 
 inline constexpr std::array<IntegerOperatorText, 15> integer_operator_texts{{
     {"or", precedence::disjunction},
     {"and", precedence::conjunction},
-    {"not", 3},
+    {"not", precedence::negation},
     {"==", precedence::comparison},
     {"!=", precedence::comparison},
     {"<", precedence::comparison},
@@ -57,8 +59,16 @@ inline constexpr std::array<IntegerOperatorText, 15> integer_operator_texts{{
     {"*", precedence::product},
     {"//", precedence::product},
     {"%", precedence::product},
-    {"-", 7},
+    {"-", precedence::sign},  // behind subtract, which is found by its word
 }};
+static_assert(integer_operator_texts.size() ==
+              static_cast<size_t>(IntegerOperator::negative) + 1);
+
+/// Of what has a right operand only.
+constexpr bool is_unary(IntegerOperator operation) noexcept {
+    return operation == IntegerOperator::negation ||
+           operation == IntegerOperator::negative;
+}
 
 constexpr const IntegerOperatorText& text_of(IntegerOperator operation) noexcept {
     return integer_operator_texts[static_cast<size_t>(operation)];
@@ -99,6 +109,9 @@ class IntegerBuilder {
 public:
     using Kind = IntegerSyntax::Kind;
 
+    /// Parentheses, signs and negations around a part of the text.
+    static constexpr int most_nesting = 64;
+
     explicit IntegerBuilder(IntegerExpression& to);
 
     void write(std::string_view text);
@@ -115,7 +128,8 @@ public:
     /// A constant, without its text.
     int add_constant(int64_t constant);
 
-    /// An operator on nodes, without its text; `left` is -1 when it has but one.
+    /// An operator on nodes, without its text; `left` is -1 when it has but one. A
+    /// constant that is negated is changed in place: nothing else may use it.
     int add_operation(IntegerOperator operation, int left, int right);
 
     bool is_claim(int node) const { return at(node).is_claim(); }

@@ -1,4 +1,5 @@
-// Integer expressions over values: parsed from Python text, evaluated in 64 bits.
+// Integer expressions over values: parsed from Python text or put together
+// (integer_builder.h), evaluated in 64 bits.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -45,7 +46,7 @@ inline bool read_integer_at_hand(PyObject* value, int64_t& to) noexcept {
 /// A claim about integers: "0 < x <= 64", "a == b * 2", "len(xs) % 8 == 0 or n == 1".
 /// Numbers, names, `len(name)`, `name.shape[0]`, `name.ndim`, + - * // % with Python's
 /// meaning, comparisons and chains of them, and, or, not, parentheses. Immutable once
-/// parsed.
+/// made.
 class IntegerExpression {
 public:
     /// Names in the order in which they first appear: the order of the values.
@@ -66,7 +67,7 @@ public:
     /// The same in Python, over one path for each name. `int64(v)` marks what is read.
     std::string text(std::span<const std::string> paths) const;
 
-    /// As it was written, without superfluous blanks.
+    /// In Python over its names, without superfluous blanks.
     const std::string& source() const noexcept { return source_; }
 
     /// False with a sentence that says where `text` is not such an expression.

@@ -1,7 +1,6 @@
 // Parsing integer expressions: recursive descent over Python's precedences.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 
@@ -29,7 +28,7 @@ public:
 private:
     using Kind = IntegerSyntax::Kind;
 
-    static constexpr int deepest = 64;
+    static constexpr int deepest = IntegerBuilder::most_nesting;
 
     static bool is_word(char c) noexcept {
         return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
@@ -207,7 +206,8 @@ private:
         if (is_length) {
             next();
             next();
-            if (token_.empty() || !is_word(token_[0])) return refuse("a name");
+            if (token_.empty() || !is_word(token_[0]) || precedence_ != 0)
+                return refuse("a name");
         }
         const int name = builder_.name_number(token_);
         next();

@@ -27,7 +27,7 @@ inline const Info& info_of(OpCode code) noexcept {
 bool find_op(std::string_view name, OpCode& to);
 
 /// Makes an op of objects for its operands, in order. What they refer to is added to
-/// `keep`. False with `problem` filled when they are refused; `to` is then no op.
+/// `keep`. False with `problem` filled when they are refused; `to` then means nothing.
 bool make_op(OpCode code, std::span<PyObject* const> operands, Op& to, References& keep,
              Diagnostic& problem);
 

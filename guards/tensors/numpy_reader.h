@@ -67,6 +67,7 @@ struct NumpyReader : EagerReader {
         return tensor_dtype(dtype_object, 0);
     }
 
+    /// Null for float16, which `dtypes` leaves out.
     static PyObject* plain_dtype(uint32_t dtype) noexcept;
 
     /// An element type that is the expected object need not be looked into, which

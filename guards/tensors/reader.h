@@ -111,8 +111,8 @@ struct TensorPattern {
     const TensorBounds* strides = nullptr;
     PyObject* dtype = nullptr;  ///< kept alive by the pattern's owner
     /// Size and stride of each dimension in turn, where all are exact, element type,
-    /// device and rank count, and nothing else but flags and raw dispatch keys: what an
-    /// example gives. Else null.
+    /// device and rank count, and nothing else but raw dispatch keys and flags that
+    /// the reader knows: what an example gives. Else null.
     const int64_t* plain = nullptr;
     uint64_t plain_kind = 0;          ///< of `plain`: the reader's own word for `kind`
     PyObject* plain_dtype = nullptr;  ///< of `plain`: what TensorReader has for it
@@ -269,14 +269,20 @@ template <class R>
     if (!pattern.plain) [[unlikely]]
         return matches_any_pattern<R>(pattern, value, context);
     TensorFacts facts;
+    static_assert(
+        !requires { R::plain_kind(0); } ||
+            requires { R::read_plain(pattern, value, context, facts); },
+        "a reader with a plain_kind needs read_plain(pattern, value, context, to)");
     if constexpr (requires { R::read_plain(pattern, value, context, facts); }) {
         if (!R::read_plain(pattern, value, context, facts)) return false;
     } else {
         if (!R::read(value, context, facts)) return false;
     }
-    constexpr uint32_t flags = ~R::late_flags;
-    uint64_t differs = (facts.kind ^ pattern.plain_kind) |
-                       ((facts.flags ^ pattern.flags) & pattern.flags_mask & flags);
+    uint64_t differs = facts.kind ^ pattern.plain_kind;
+    constexpr uint32_t flags = R::known_flags & ~R::late_flags;
+    if constexpr (flags != 0) {
+        differs |= (facts.flags ^ pattern.flags) & pattern.flags_mask & flags;
+    }
     if constexpr (R::knows_dispatch_keys) {
         differs |=
             (facts.dispatch_keys ^ pattern.dispatch_keys) & pattern.dispatch_keys_mask;

@@ -412,6 +412,23 @@ TEST_F(Expressions, write_integers_of_all_sizes) {
     EXPECT_EQ(refusal(x.size(UINT64_MAX) > 1), reason);
 }
 
+TEST_F(Expressions, refuse_claims_whose_text_could_not_be_read) {
+    const auto x = local("x");
+    const auto twice = [](const auto& term) { return -(-term); };
+    const auto eight = [&](const auto& term) {
+        return twice(twice(twice(twice(term))));
+    };
+    const auto many = [&](const auto& term) {
+        return eight(eight(eight(eight(term))));
+    };
+    EXPECT_TRUE(integers_of(many(many(x)) == 0).ends_with("--a == 0; x"));
+    EXPECT_EQ(refusal(-many(many(x)) == 0),
+              "integers(expression): expected less nesting");
+    EXPECT_EQ(refusal(x.size(INT64_MIN) == 1),
+              "integers(expression): expected a dimension of a tensor, found the least "
+              "int");
+}
+
 TEST_F(Expressions, name_as_many_values_as_there_are) {
     const auto x = local("x");
     EXPECT_EQ(

@@ -420,6 +420,8 @@ def node_verdict(
     step, path, checks, children = node
     try:
         fetched[path] = value_of(path, parent_path, names, fetched)
+    except RecursionError:
+        raise  # the oracle's own limit says nothing of the guards
     except Exception as error:
         parent = fetched.get(parent_path)
         return "fail" if is_absent(step, error, parent) else "error"
