@@ -24,7 +24,7 @@ import guardtree as gt
 import guardtree.torch as gtt
 import torch
 from guardtree import _guardtree
-from peer import Peer, peer_callback, peer_hook
+from peer import Peer, peer_callback, peer_hits, peer_hook
 
 Round = dict[str, float]
 
@@ -196,13 +196,6 @@ def through_hook(rounds: int, times: int = 5000) -> tuple[float, float]:
     assert peer_hits(theirs.__code__) == 1
     rows = rows[2:]
     return difference(rows, "ours", "plain"), difference(rows, "peer", "plain")
-
-
-def peer_hits(code: Any) -> int:
-    """Entries that the peer keeps for a code: its hook was asked and answered."""
-    from torch._C._dynamo.eval_frame import _debug_get_cache_entry_list
-
-    return len(_debug_get_cache_entry_list(code))
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -36,18 +36,41 @@ class Peer:
         self.check = self.root.check
 
 
-def peer_callback(code: Any, instead: Any, peer: Peer) -> Any:
-    """A callback that gives `code` an entry and skips other code. Entries belong to
-    their callback: another one compiles again."""
-    wrapper = GuardManagerWrapper(peer.root)
+class PeerInt:
+    """A root whose one child, a local, equals an int."""
+
+    def __init__(self, name: str, value: int) -> None:
+        self.root = guards.RootGuardManager()
+        child = self.root.framelocals_manager(
+            (name, 0), f"L['{name}']", value, GuardManagerType.GUARD_MANAGER
+        )
+        child.add_equals_match_guard(value, [f"{name} == {value}"], None)
+
+
+def peer_callback_of(
+    code: Any, instead: Any, peer_of: Callable[[dict[str, Any]], Any]
+) -> Any:
+    """A callback that gives `code` an entry for each call it is asked about and skips
+    other code. Entries belong to their callback: another one compiles again."""
 
     def callback(frame: Any, entry: Any, state: Any) -> Any:
         if frame.f_code is not code:
             return ConvertFrameReturn()
+        wrapper = GuardManagerWrapper(peer_of(frame.f_locals).root)
         made = GuardedCode(instead, wrapper, CompileId(frame_id=0, frame_compile_id=0))
         return wrap_guarded_code(made)
 
     return callback
+
+
+def peer_callback(code: Any, instead: Any, peer: Peer) -> Any:
+    """The same with one entry for all calls."""
+    return peer_callback_of(code, instead, lambda _: peer)
+
+
+def peer_hits(code: Any) -> int:
+    """Entries that the peer keeps for a code: its hook was asked and answered."""
+    return len(eval_frame._debug_get_cache_entry_list(code))
 
 
 @contextmanager

@@ -7,6 +7,7 @@
 #include "bindings.h"
 #include "guard_manager.h"
 #include "guarded_code.h"
+#include "strict.h"
 #include "subject.h"
 
 namespace guardtree {
@@ -77,7 +78,9 @@ Shared<Entry> GuardedCode::entry_for(PyCodeObject* code) const {
     Program program;
     Diagnostic problem;
     if (!Program::compile(tree_, code, program, problem)) throw_diagnostic(problem);
-    return make_shared_counted<Entry>(std::move(program), code_, check_fn_);
+    auto entry = make_shared_counted<Entry>(std::move(program), code_, check_fn_);
+    entry->meaning = meaning_of(tree_, code);
+    return entry;
 }
 
 int GuardedCode::traverse(visitproc visit, void* arg) const {
@@ -133,7 +136,7 @@ Explanation explain_entry(const CacheEntryHandle& handle, py::handle function_or
         return explain(entry.program, view, explanation);
     };
     const auto scope = [&] { return scope_for(entry, function_or_code); };
-    if (!with_view(entry.program, subject.ptr(), scope, explain_on)) {
+    if (!with_view(entry.program.names(), subject.ptr(), scope, explain_on)) {
         throw py::error_already_set();
     }
     return explanation;

@@ -24,15 +24,9 @@ Verdict evaluated(const Program& program, const View& view) {
 bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
                 bool& passes) {
     if (program.calls_python() || program.owned_count() > 0) return false;
-    const Scope scope = scope_of(tree.code(), tree.function());
-    // A program that names no local reads no slot.
-    const size_t count =
-        program.names().empty() ? 0 : static_cast<size_t>(scope.code->co_nlocalsplus);
-    DictView view(scope,
-                  static_cast<SlotWord*>(__builtin_alloca(count * sizeof(SlotWord))));
-    if (!view.fill(dict, program.names())) return false;
-    passes = evaluated(program, view) == Verdict::pass;
-    return true;
+    return with_dict_view(program.names(), tree, dict, [&](const View& view) {
+        passes = evaluated(program, view) == Verdict::pass;
+    });
 }
 
 bool check_subject(GuardTree& tree, PyObject* subject) {
@@ -43,7 +37,8 @@ bool check_subject(GuardTree& tree, PyObject* subject) {
         return !PyErr_Occurred();
     };
     if (!with_view(
-            compiled->program, subject, [&] { return HeldScope(tree); }, check_on)) {
+            compiled->program.names(), subject, [&] { return HeldScope(tree); },
+            check_on)) {
         throw py::error_already_set();
     }
     return passes;
@@ -86,7 +81,7 @@ Explanation explain_subject(const py::object& self, py::handle subject) {
         return explain(compiled->program, view, explanation);
     };
     if (!with_view(
-            compiled->program, subject.ptr(), [&] { return HeldScope(tree); },
+            compiled->program.names(), subject.ptr(), [&] { return HeldScope(tree); },
             explain_on)) {
         throw py::error_already_set();
     }

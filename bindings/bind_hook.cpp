@@ -58,16 +58,6 @@ MissOutcome interpret_answer(PyObject* answer, const View& view) {
     }
 }
 
-PyCodeObject* code_of_python(py::handle object) {
-    PyObject* pointer = object.ptr();
-    if (PyMethod_Check(pointer)) pointer = PyMethod_GET_FUNCTION(pointer);
-    if (PyFunction_Check(pointer)) pointer = PyFunction_GET_CODE(pointer);
-    if (PyCode_Check(pointer)) return reinterpret_cast<PyCodeObject*>(pointer);
-    Diagnostic problem;
-    refuse_operand(problem, "a code object or a function", object.ptr());
-    throw_diagnostic(problem);
-}
-
 py::object take(Owned<> object) {
     if (!object) throw py::error_already_set();
     return py::reinterpret_steal<py::object>(object.release());
@@ -90,7 +80,10 @@ py::dict code_stats(py::handle code) {
     stats["dicts_built"] = counters.dicts_built;
     stats["substituted"] = hits + counters.compiled - counters.called;
     stats["called"] = counters.called;
+    stats["evicted"] = counters.evicted;
+    stats["invalidated"] = counters.invalidated;
     stats["skipped"] = cache && cache->skipped;
+    stats["failure"] = cache ? cache->failure : std::string();
     stats["limit_reached"] = cache && cache->limit_reached;
     return stats;
 }
@@ -106,33 +99,83 @@ py::list cache_entries(py::handle code) {
     return entries;
 }
 
-void skip_code(py::handle code) {
-    CodeCache* cache = CodeCache::of(code_of_python(code));
-    if (!cache) throw py::error_already_set();
-    cache->skipped = true;
-}
-
 void reset_code(py::handle code) {
     if (CodeCache* cache = CodeCache::find(code_of_python(code))) cache->reset();
 }
 
-size_t change_entry_limit(py::ssize_t limit) {
-    if (limit < 0) throw py::value_error("expected a limit >= 0");
-    return set_entry_limit(static_cast<size_t>(limit));
-}
-
-/// The named constant: a str of its own, so that it prints as what it is.
-py::object make_ask_again() {
+/// A named constant, which prints as what it is.
+py::object make_constant(const char* group, const char* name, const char* meaning) {
     const py::object type = py::module_::import("enum").attr("Enum");
     py::dict names;
-    names["ASK_AGAIN"] = "plain this time, ask again";
-    const py::object made = type("Answer", names, py::arg("module") = "guardtree");
-    return made.attr("ASK_AGAIN");
+    names[name] = meaning;
+    const py::object made = type(group, names, py::arg("module") = "guardtree");
+    return made.attr(name);
+}
+
+/// What makes the exception of a miss: guardtree.misses says it when it is imported.
+PyObject* miss_maker = nullptr;
+
+void set_miss_maker(py::object make) {
+    Owned<>::steal(std::exchange(miss_maker, make.release().ptr())).reset();
+}
+
+/// Leaves the exception that guardtree.misses makes of the frame.
+void raise_miss(const View& view, const CodeCache&) {
+    try {
+        const py::object frame = py::cast(FrameHandle(view, code_in_callback()));
+        const py::object error = py::handle(miss_maker)(frame);
+        FrameHandle::from_python(frame.ptr())->close();
+        PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr());
+    } catch (...) {
+        translate_exception();
+    }
+}
+
+// Who is told of misses and of new entries (guardtree.logs); null: nobody.
+PyObject* miss_observer = nullptr;
+PyObject* entry_observer = nullptr;
+
+void note_miss(const View& view) {
+    try {
+        const py::object frame = py::cast(FrameHandle(view, code_in_callback()));
+        const auto told =
+            Owned<>::steal(PyObject_CallOneArg(miss_observer, frame.ptr()));
+        if (!told) PyErr_WriteUnraisable(miss_observer);
+        FrameHandle::from_python(frame.ptr())->close();
+    } catch (...) {
+        translate_exception();
+        PyErr_WriteUnraisable(miss_observer);
+    }
+}
+
+void note_entry(PyCodeObject* code, const CodeCache& cache) {
+    try {
+        const Shared<Table> table = cache.table();
+        const size_t last = table->entries().size() - 1;
+        const py::object entry = py::cast(CacheEntryHandle(table, last));
+        const auto told = Owned<>::steal(PyObject_CallFunctionObjArgs(
+            entry_observer, as_object(code), entry.ptr(), nullptr));
+        if (!told) PyErr_WriteUnraisable(entry_observer);
+    } catch (...) {
+        translate_exception();
+        PyErr_WriteUnraisable(entry_observer);
+    }
+}
+
+void observe(const py::object& entries, const py::object& misses) {
+    const auto kept = [](const py::object& given) {
+        return given.is_none() ? nullptr : given.inc_ref().ptr();
+    };
+    CallbackProtocol changed = callback_protocol();
+    const auto old_entries =
+        Owned<>::steal(std::exchange(entry_observer, kept(entries)));
+    const auto old_misses = Owned<>::steal(std::exchange(miss_observer, kept(misses)));
+    changed.note_entry = entry_observer ? note_entry : nullptr;
+    changed.note_miss = miss_observer ? note_miss : nullptr;
+    set_callback_protocol(changed);
 }
 
 void bind_code_state(py::module_& module) {
-    module.def("skip_code", &skip_code, py::arg("code"),
-               "Run this code (or function) plain from now on, until reset_code.");
     module.def("reset_code", &reset_code, py::arg("code"),
                "Forget all that is kept on this code: entries, skip, counters, "
                "frame_state. Safe at any time, from guards and callbacks too.");
@@ -141,45 +184,66 @@ void bind_code_state(py::module_& module) {
     module.def(
         "code_stats", &code_stats, py::arg("code"),
         "Counters of this code: lookups, hits, misses, errors, entries, compiled, "
-        "dicts_built, substituted, called, skipped, limit_reached.");
-    module.def(
-        "set_entry_limit", &change_entry_limit, py::arg("limit"),
-        "How many entries one code may have (64 at first); returns the prior limit. "
-        "At the limit its callback is no longer asked: hits run, misses run plain, "
-        "and code_stats says limit_reached.");
+        "dicts_built, substituted, called, evicted, invalidated, skipped, failure "
+        "(why, "
+        "where a compiler gave up), limit_reached.");
 }
 
 void bind_test_switches(py::module_& module) {
     module.def(
         "_force_called", [](bool on) { always_call = on; }, py::arg("on"),
         "For tests: run every replacement by the fall-back, as a call.");
+    module.def("_observe", &observe, py::arg("entries"), py::arg("misses"),
+               "For guardtree.logs: who is told of new entries and of misses.");
+    module.def("_set_miss_maker", &set_miss_maker, py::arg("make"),
+               "For guardtree.misses: what makes the exception of a miss.");
     module.def("_hook_installed", &is_hook_installed);
     module.def("_hooked_threads", &hooked_threads);
     module.def("_dicts_built", &dicts_built);
-    module.def("_shut_down", &shut_down);
+    module.def("_shut_down", [] {
+        observe(py::none(), py::none());
+        shut_down();
+    });
 }
 
 }  // namespace
 
+PyCodeObject* code_of_python(py::handle object) {
+    PyObject* pointer = object.ptr();
+    if (PyMethod_Check(pointer)) pointer = PyMethod_GET_FUNCTION(pointer);
+    if (PyFunction_Check(pointer)) pointer = PyFunction_GET_CODE(pointer);
+    if (PyCode_Check(pointer)) return reinterpret_cast<PyCodeObject*>(pointer);
+    Diagnostic problem;
+    refuse_operand(problem, "a code object or a function", object.ptr());
+    throw_diagnostic(problem);
+}
+
 void bind_hook(py::module_& module) {
     if (!CodeCache::set_up()) throw py::error_already_set();
-    set_callback_protocol({callback_arguments, close_callback, interpret_answer});
-    ask_again = make_ask_again().release().ptr();
-    module.attr("ASK_AGAIN") = py::handle(ask_again);
+    set_callback_protocol(
+        {callback_arguments, close_callback, interpret_answer, raise_miss});
+    module.attr("ASK_AGAIN") =
+        make_constant("Answer", "ASK_AGAIN", "plain this time, ask again");
+    module.attr("RAISE_ON_MISS") =
+        make_constant("Mode", "RAISE_ON_MISS", "hits run, misses raise");
+    ask_again = py::object(module.attr("ASK_AGAIN")).release().ptr();
+    set_raise_on_miss(py::object(module.attr("RAISE_ON_MISS")).release().ptr());
     module.def(
         "set_eval_frame",
         [](py::handle callback) { return take(set_callback(callback.ptr())); },
         py::arg("callback"),
         "Set this thread's callback and return the prior one. None: off. False: run "
         "what "
-        "is cached. A callable (frame, cache_entry, frame_state): asked when no "
+        "is cached. RAISE_ON_MISS: the same, but a miss of code that has entries "
+        "raises "
+        "GuardMiss. A callable (frame, cache_entry, frame_state): asked when no "
         "entry's "
         "guards pass; it returns None (skip this code from now on), ASK_AGAIN (plain "
         "this "
         "time) or a GuardedCode, which is kept and run at once.");
     module.def(
         "get_eval_frame", [] { return take(current_callback()); },
-        "This thread's callback: None, False or a callable.");
+        "This thread's callback: None, False, RAISE_ON_MISS or a callable.");
     bind_code_state(module);
     bind_test_switches(module);
 }

@@ -39,7 +39,8 @@ public:
             return !PyErr_Occurred();
         };
         if (!with_view(
-                program_, subject.ptr(), [&] { return HeldScope(tree()); }, check_on)) {
+                program_.names(), subject.ptr(), [&] { return HeldScope(tree()); },
+                check_on)) {
             throw py::error_already_set();
         }
         return passes;

@@ -94,6 +94,13 @@ py::custom_type_setup garbage_collected() {
 }
 
 void bind_guard_manager(py::module_& module);
+void bind_strict(py::module_& module);
+void bind_table(py::module_& module);
+void bind_policy(py::module_& module);
+
+/// The code of a function, a method or itself; borrowed. Throws TypeError.
+PyCodeObject* code_of_python(py::handle object);
+
 void bind_explain(py::module_& module);
 void bind_frame(py::module_& module);
 /// `frame.__module__`, so that inspect.getmodule(frame) works. After all other

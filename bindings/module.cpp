@@ -22,8 +22,11 @@ PYBIND11_MODULE(_guardtree, module) {
     guardtree::bind_frame(module);
     guardtree::bind_explain(module);
     guardtree::bind_guard_manager(module);
+    guardtree::bind_table(module);
     guardtree::bind_code(module);
     guardtree::bind_hook(module);
+    guardtree::bind_policy(module);
+    guardtree::bind_strict(module);
     guardtree::bind_introspection(module);
     guardtree::bind_tensors(module);
     guardtree::bind_bench(module);

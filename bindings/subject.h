@@ -28,21 +28,36 @@ struct HeldScope {
 void require_mapping(PyObject* subject);
 
 /// Calls `use(view)` with a view of `subject`: a callback's frame, or a mapping of
-/// locals, whose scope `scope_of()` gives. A false result means that a Python exception
-/// is set.
+/// locals, read for these names, whose scope `scope_of()` gives. A false result means
+/// that a Python exception is set.
 template <class ScopeOf, class Use>
-bool with_view(const Program& program, PyObject* subject, ScopeOf scope_of, Use use) {
+bool with_view(std::span<const SlotName> names, PyObject* subject, ScopeOf scope_of,
+               Use use) {
     if (FrameHandle* frame = FrameHandle::from_python(subject))
         return use(frame->view());
     if (!PyDict_Check(subject)) require_mapping(subject);
     const HeldScope held = scope_of();
-    // A program that names no local reads no slot.
-    const size_t count = program.names().empty()
-                             ? 0
-                             : static_cast<size_t>(held.code.get()->co_nlocalsplus);
+    // Who names no local reads no slot.
+    const size_t count =
+        names.empty() ? 0 : static_cast<size_t>(held.code.get()->co_nlocalsplus);
     auto* storage = static_cast<SlotWord*>(__builtin_alloca(count * sizeof(SlotWord)));
     MappingView view(held.scope, {storage, count});
-    return view.fill(subject, program.names()) && use(view);
+    return view.fill(subject, names) && use(view);
+}
+
+/// The same on a dict, without a reference to any value, for guards that run no user
+/// code. False, and nothing used, where with_view has to look.
+template <class Use>
+bool with_dict_view(std::span<const SlotName> names, const GuardTree& tree,
+                    PyObject* dict, Use use) {
+    const Scope scope = scope_of(tree.code(), tree.function());
+    const size_t count =
+        names.empty() ? 0 : static_cast<size_t>(scope.code->co_nlocalsplus);
+    DictView view(scope,
+                  static_cast<SlotWord*>(__builtin_alloca(count * sizeof(SlotWord))));
+    if (!view.fill(dict, names)) return false;
+    use(view);
+    return true;
 }
 
 }  // namespace guardtree

@@ -14,8 +14,6 @@ Py_ssize_t code_cache_index = -1;
 
 namespace {
 
-size_t most_entries = default_entry_limit;
-
 /// The last cache made; the others are reached from it.
 CodeCache* newest = nullptr;
 
@@ -85,10 +83,48 @@ CodeCache* CodeCache::of(PyCodeObject* code) noexcept {
     return cache;
 }
 
+bool CodeCache::is_full() const noexcept {
+    const Policy& limits = policy();
+    if (table_->entries().size() < limits.entry_limit) return false;
+    return limits.when_full == WhenFull::keep || fruitless_ >= limits.entry_limit;
+}
+
 void CodeCache::add(Shared<Entry> entry) {
     ++counters.compiled;
     drop_dead_entries();
-    table_ = table_->with(std::move(entry));
+    entry->last_use = use_clock++;  // a hit from here on is later
+    const Entry* instead = nullptr;
+    if (table_->entries().size() >= policy().entry_limit)
+        instead = table_->least_recent();
+    if (instead) {
+        ++counters.evicted;
+        fruitless_ = instead->hits ? 0 : fruitless_ + 1;
+        note_removal(*instead, "evicted: the code has as many entries as it may");
+    }
+    table_ = table_->with(std::move(entry), instead);
+}
+
+bool CodeCache::remove(const Entry& entry, std::string reason) {
+    const Shared<Table> present = table_;
+    Shared<Table> made = present->without(entry);
+    if (made->entries().size() == present->entries().size()) return false;
+    ++counters.invalidated;
+    note_removal(entry, std::move(reason));
+    table_ = std::move(made);
+    return true;
+}
+
+void CodeCache::note_removal(const Entry& entry, std::string reason) {
+    counters.dropped_hits += entry.hits;
+    if (removals_.size() == most_removals) removals_.erase(removals_.begin());
+    removals_.push_back({entry.hits, std::move(reason)});
+}
+
+void CodeCache::look_for_dead_entries() {
+    // Looking is O(entries): spread over as many misses.
+    if (++misses_since_look_ * 8 < table_->entries().size()) return;
+    misses_since_look_ = 0;
+    drop_dead_entries();
 }
 
 void CodeCache::drop_dead_entries() {
@@ -110,9 +146,13 @@ void CodeCache::reset() noexcept {
     const Shared<Table> table = std::move(table_);
     const Owned<> state = std::move(frame_state_);
     table_ = make_shared_counted<Table>();
+    removals_.clear();
     counters = {};
     skipped = false;
     limit_reached = false;
+    most_inside = Mode::compile;
+    failure.clear();
+    fruitless_ = 0;
 }
 
 PyObject* CodeCache::frame_state() noexcept {
@@ -120,12 +160,9 @@ PyObject* CodeCache::frame_state() noexcept {
     return frame_state_.get();
 }
 
-size_t entry_limit() noexcept {
-    return most_entries;
-}
-
-size_t set_entry_limit(size_t limit) noexcept {
-    return std::exchange(most_entries, limit);
+Policy& default_policy() noexcept {
+    static Policy policy;
+    return policy;
 }
 
 }  // namespace guardtree

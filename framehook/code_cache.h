@@ -9,8 +9,14 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "../guards/table.h"
+
+#include "mode.h"
+#include "policy.h"
 
 namespace guardtree {
 
@@ -22,6 +28,14 @@ struct CodeCounters {
     uint64_t called = 0;          ///< entries run as a function call (the fall-back)
     uint64_t compiled = 0;        ///< entries that callbacks made; each ran at once
     uint64_t dicts_built = 0;     ///< f_locals dicts made for guards and callbacks
+    uint64_t evicted = 0;         ///< entries that made room for others
+    uint64_t invalidated = 0;     ///< entries that were taken out with a reason
+};
+
+/// An entry that is gone, and why: for people.
+struct Removal {
+    uint64_t hits;
+    std::string reason;
 };
 
 class CodeCache {
@@ -42,9 +56,34 @@ public:
 
     const Shared<Table>& table() const noexcept { return table_; }
 
+    const Policy& policy() const noexcept {
+        return own_policy ? *own_policy : default_policy();
+    }
+
+    /// No entry may be added: the callback need not be asked. So it is too when as many
+    /// entries in a row as there may be made room for others and were never hit: guards
+    /// that always fail would be compiled for ever.
+    bool is_full() const noexcept;
+
+    /// At the limit it takes the place of the entry that was used longest ago.
     void add(Shared<Entry> entry);
 
+    /// Takes an entry out, for a reason that explain tells. False when it is not in
+    /// the table. Safe while it runs and while look-ups go on.
+    bool remove(const Entry& entry, std::string reason);
+
+    /// The last entries that are gone, newest last.
+    const std::vector<Removal>& removals() const noexcept { return removals_; }
+
+    /// Its frames do not go the short way.
+    bool is_special() const noexcept {
+        return skipped | (most_inside != Mode::compile);  // one branch
+    }
+
     void drop_dead_entries();
+
+    /// What a miss calls: drops them now and then, a few ns on average.
+    void look_for_dead_entries();
 
     /// Hits of all entries that this cache has had since its last reset.
     uint64_t hits() const noexcept;
@@ -62,23 +101,28 @@ public:
     PyObject* frame_state() noexcept;
 
     CodeCounters counters;
+    std::optional<Policy> own_policy;
     bool skipped = false;        ///< the callback said None, or skip_code did
     bool limit_reached = false;  ///< a miss was not compiled because of the entry limit
+    /// What frames of this code, and all that they call, may have of the hook.
+    Mode most_inside = Mode::compile;
+    std::string failure;  ///< why it is skipped, where a compiler gave up on it
 
 private:
+    void note_removal(const Entry& entry, std::string reason);
+
+    static constexpr size_t most_removals = 8;
+
     Shared<Table> table_ = make_shared_counted<Table>();
+    std::vector<Removal> removals_;
+    size_t fruitless_ = 0;  ///< entries in a row that were evicted without a hit
     Owned<> frame_state_;
+    size_t misses_since_look_ = 0;
     CodeCache* before_;  ///< all caches, in a ring
     CodeCache* after_;
 };
 
 /// Where caches lie in co_extra; the hook reads it without a call.
 [[gnu::visibility("hidden")]] extern Py_ssize_t code_cache_index;
-
-/// Entries a code object may have; at the limit callbacks are no longer asked for it,
-/// look-ups go on, misses run plain. Process-wide.
-inline constexpr size_t default_entry_limit = 64;
-size_t entry_limit() noexcept;
-size_t set_entry_limit(size_t limit) noexcept;
 
 }  // namespace guardtree

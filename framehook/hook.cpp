@@ -70,15 +70,34 @@ PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* 
     return protocol.interpret(answer.get(), view);
 }
 
+[[gnu::cold]] PyObject* raise_miss(PyThreadState* thread, CPython::Frame* frame,
+                                   const CodeCache& cache, const View& view) {
+    const HookPause pause;
+    protocol.raise_miss(view, cache);
+    return abandon(thread, frame);
+}
+
 [[gnu::cold, gnu::noinline]] PyObject* handle_miss(PyThreadState* thread,
                                                    CPython::Frame* frame,
                                                    PyCodeObject* code, CodeCache& cache,
                                                    const View& view) {
+    ++use_clock;
     ++cache.counters.misses;
     if (!cache.table()->entries().empty()) ++cache.counters.failed_lookups;
-    cache.drop_dead_entries();
-    if (hook_thread.mode != Mode::compile || !protocol.arguments) return run_frame;
-    if (cache.table()->entries().size() >= entry_limit()) {
+    cache.look_for_dead_entries();
+    if (protocol.note_miss && !cache.table()->entries().empty()) {
+        const HookPause pause;
+        protocol.note_miss(view);
+    }
+    const Policy policy = cache.policy();
+    const bool raises = hook_thread.raises || policy.on_miss == OnMiss::raise;
+    if (raises && !cache.table()->entries().empty())
+        return raise_miss(thread, frame, cache, view);
+    if (hook_thread.allowed() != Mode::compile || !protocol.arguments ||
+        policy.on_miss == OnMiss::plain || cache.counters.misses <= policy.warm_up) {
+        return run_frame;
+    }
+    if (cache.is_full()) {
         cache.limit_reached = true;
         return run_frame;
     }
@@ -92,7 +111,7 @@ PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* 
     case MissOutcome::skip_code: cache.skipped = true; return run_frame;
     case MissOutcome::run_entry: break;
     }
-    cache.add(outcome.entry);
+    add_entry(code, cache, outcome.entry);
     return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 
@@ -112,10 +131,14 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
     {
         const HookPause pause;
         entry = lookup(*table, view, values);
+        if (protocol.is_right_answer && !PyErr_Occurred() &&
+            !protocol.is_right_answer(view, *table, entry)) {
+            entry = nullptr;
+        }
     }
     cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
     if (entry) {
-        ++entry->hits;
+        note_hit(*entry);
         return run_entry(thread, frame, code, cache, *entry);
     }
     if (PyErr_Occurred()) return abandon(thread, frame);
@@ -133,7 +156,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     if (!CPython::at_start(frame, code) || CPython::is_tracing(thread))
         return run_frame;
     if (!cache) [[unlikely]] {
-        if (hook_thread.mode != Mode::compile) return run_frame;
+        if (hook_thread.allowed() != Mode::compile) return run_frame;
         cache = CodeCache::of(code);
         if (!cache) return abandon(thread, frame);
     }
@@ -141,12 +164,13 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     if (missed) return handle_miss(thread, frame, code, *cache, view);
     const Table& table = *cache->table();
     constexpr uint16_t few_values = 8;
-    if (table.calls_python() || table.value_count() > few_values) {
+    if (table.calls_python() || table.value_count() > few_values ||
+        protocol.is_right_answer) {
         return decide_large(thread, frame, code, *cache, view);
     }
     PyObject* values[few_values];
     if (const Entry* entry = first_match<View>(table, view, values)) [[likely]] {
-        ++entry->hits;
+        note_hit(*entry);
         return run_entry(thread, frame, code, *cache, *entry);
     }
     return handle_miss(thread, frame, code, *cache, view);
@@ -181,17 +205,29 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return raise_recursion(thread, frame);
 }
 
+/// A frame of a code that is skipped, or that allows less of what it calls.
+[[gnu::noinline]] PyObject* evaluate_special(PyThreadState* thread,
+                                             CPython::Frame* frame, CodeCache* cache) {
+    if (!cache || cache->most_inside == Mode::compile)
+        return evaluate_below(thread, frame, 0);
+    const HookLimit limit(cache->most_inside);
+    if (cache->skipped || hook_thread.active == Mode::off)
+        return evaluate_below(thread, frame, 0);
+    return evaluate_decided(thread, frame, CPython::code(frame), cache, false);
+}
+
 /// The part of evaluate_frame for threads with a callback.
 [[gnu::noinline]] PyObject* evaluate_hooked(PyThreadState* thread,
                                             CPython::Frame* frame) {
     PyCodeObject* code = CPython::code(frame);
     CodeCache* cache = find_cache(code);
-    if (cache ? cache->skipped : hook_thread.mode != Mode::compile) {
-        return evaluate_below(thread, frame, 0);
+    if (cache ? cache->is_special() : hook_thread.allowed() != Mode::compile) {
+        return evaluate_special(thread, frame, cache);
     }
     bool missed = false;
     if (cache && cache->table()->is_leaf() && hook_thread.active != Mode::passing &&
-        CPython::at_start(frame, code) && !CPython::is_tracing(thread)) [[likely]] {
+        !protocol.is_right_answer && CPython::at_start(frame, code) &&
+        !CPython::is_tracing(thread)) [[likely]] {
         const LeafSlots slots(CPython::slots(frame));
         const Entry* entry = first_match(*cache->table(), slots, nullptr);
         missed = !entry;
@@ -199,7 +235,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
             auto* replacement = reinterpret_cast<PyCodeObject*>(entry->payload.get());
             if (Py_REFCNT(code) > 1 && fits_in_place(thread, frame, code, replacement))
                 [[likely]] {
-                ++entry->hits;
+                note_hit(*entry);
                 CPython::substitute(thread, frame, code, replacement);
                 return evaluate_below(thread, frame, 0);
             }
@@ -232,6 +268,17 @@ void set_previous_evaluator(Evaluator evaluator) noexcept {
 
 void set_callback_protocol(const CallbackProtocol& of_callbacks) noexcept {
     protocol = of_callbacks;
+}
+
+const CallbackProtocol& callback_protocol() noexcept {
+    return protocol;
+}
+
+void add_entry(PyCodeObject* code, CodeCache& cache, Shared<Entry> entry) {
+    cache.add(std::move(entry));
+    if (!protocol.note_entry) return;
+    const HookPause pause;
+    protocol.note_entry(code, cache);
 }
 
 }  // namespace guardtree

@@ -18,8 +18,9 @@ struct MissOutcome {
 };
 
 /// What callbacks are given and what their answers mean: set by the layer that knows
-/// their Python types. The hook makes the call itself, so that no foreign C++ frame is
-/// on the stack while user code runs.
+/// their Python types. The hook calls the callback itself, so that no foreign C++ frame
+/// is on the stack meanwhile. What runs other user code is not noexcept: a daemon
+/// thread that ends there at exit is unwound.
 struct CallbackProtocol {
     /// The tuple of arguments for a frame; null with an exception set.
     Owned<> (*arguments)(const View& view, CodeCache& cache) = nullptr;
@@ -27,9 +28,23 @@ struct CallbackProtocol {
     void (*close)(PyObject* arguments) noexcept = nullptr;
     /// The meaning of an answer; with `raise` an exception is set.
     MissOutcome (*interpret)(PyObject* answer, const View& view) = nullptr;
+    /// Sets the exception of a miss where misses are to raise.
+    void (*raise_miss)(const View& view, const CodeCache& cache) = nullptr;
+    /// Told of a miss of a code that has entries, and of each entry that is made, while
+    /// somebody wants to know; else null. No exception is left pending.
+    void (*note_miss)(const View& view) = nullptr;
+    void (*note_entry)(PyCodeObject* code, const CodeCache& cache) = nullptr;
+    /// In strict mode: false with an exception set where a look-up's answer (null: no
+    /// entry) is not what others say. Else null.
+    bool (*is_right_answer)(const View& view, const Table& table,
+                            const Entry* found) = nullptr;
 };
 
 void set_callback_protocol(const CallbackProtocol& protocol) noexcept;
+const CallbackProtocol& callback_protocol() noexcept;
+
+/// Adds an entry to a code's cache, and tells of it.
+void add_entry(PyCodeObject* code, CodeCache& cache, Shared<Entry> entry);
 
 /// The evaluator. Costs a frame of a thread without a callback one thread-local load.
 /// Pass-through is a tail call: no C stack of its own.

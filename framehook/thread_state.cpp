@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* record_name = "guardtree.thread";
 
+PyObject* raise_on_miss = nullptr;
 int threads_with_callback = 0;
 bool is_shut_down = false;
 
@@ -35,7 +36,8 @@ struct ThreadRecord {
 
 Mode mode_of(PyObject* callback) noexcept {
     if (callback == Py_None) return Mode::off;
-    return callback == Py_False ? Mode::lookup_only : Mode::compile;
+    const bool is_quiet = callback == Py_False || callback == raise_on_miss;
+    return is_quiet ? Mode::lookup_only : Mode::compile;
 }
 
 void install() noexcept {
@@ -108,11 +110,12 @@ ThreadRecord* thread_record() noexcept {
 }  // namespace
 
 Owned<> set_callback(PyObject* callback) noexcept {
-    if (callback != Py_None && callback != Py_False && !PyCallable_Check(callback)) {
-        PyErr_Format(PyExc_TypeError,
-                     "expected None (off), False (run what is cached) or a callable "
-                     "(frame, cache_entry, frame_state), found %R (%s)",
-                     callback, Py_TYPE(callback)->tp_name);
+    if (mode_of(callback) == Mode::compile && !PyCallable_Check(callback)) {
+        PyErr_Format(
+            PyExc_TypeError,
+            "expected None (off), False (run what is cached), RAISE_ON_MISS or "
+            "a callable (frame, cache_entry, frame_state), found %R (%s)",
+            callback, Py_TYPE(callback)->tp_name);
         return {};
     }
     ThreadRecord* record = thread_record();
@@ -123,9 +126,14 @@ Owned<> set_callback(PyObject* callback) noexcept {
     hot.callback = callback;
     const Mode before = hot.mode;
     hot.mode = mode_of(callback);
+    hot.raises = callback == raise_on_miss;
     hot.update();
     count(before, hot.mode);
     return prior;
+}
+
+void set_raise_on_miss(PyObject* constant) noexcept {
+    raise_on_miss = constant;
 }
 
 Owned<> current_callback() noexcept {

@@ -7,31 +7,29 @@
 
 #include "../framelocals/ref.h"
 
+#include "mode.h"
 #include "stack_floor.h"
 
 namespace guardtree {
-
-/// What the hook does for frames of a thread.
-enum class Mode : uint8_t {
-    off,          ///< callback None: plain runs, nothing is looked up
-    lookup_only,  ///< callback False: hits run, misses run plain
-    compile,      ///< a callable: asked on a miss
-    passing,  ///< the next frame is a replacement called as a function: leave it alone
-};
 
 /// What the hook reads of its thread: plain data in static thread-local storage.
 struct HookThread {
     Mode active = Mode::off;       ///< what holds for the next frame: off while busy
     Mode mode = Mode::off;         ///< what the callback says
+    Mode most = Mode::compile;     ///< what the codes that are running allow
+    bool raises = false;           ///< misses of codes that have entries raise
     int busy = 0;                  ///< depth of guards and callbacks that are running
     PyObject* callback = nullptr;  ///< borrowed from the thread's record
     PyCodeObject* passing = nullptr;  ///< the code whose next frame is left alone
     /// Frames below it raise RecursionError (3.11 to 3.13).
     uintptr_t stack_floor = unknown_stack_floor;
 
+    /// What the callback says, as far as the codes that are running allow.
+    Mode allowed() const noexcept { return mode < most ? mode : most; }
+
     /// `active` as the other members have it.
     void update() noexcept {
-        active = mode;
+        active = allowed();
         if (busy) active = Mode::off;
         if (passing && active != Mode::off) active = Mode::passing;
     }
@@ -59,9 +57,34 @@ public:
     HookPause& operator=(const HookPause&) = delete;
 };
 
-/// Makes `callback` (None, False or a callable) this thread's, installs or removes the
-/// evaluator as the number of threads with a callback demands, and returns the prior
-/// callback. Null with an exception set (TypeError for anything else). Needs the GIL.
+/// Allows no more than `most` while a code runs, and all that it calls.
+class HookLimit {
+public:
+    explicit HookLimit(Mode most) noexcept : before_(hook_thread.most) {
+        if (most < before_) hook_thread.most = most;
+        hook_thread.update();
+    }
+
+    ~HookLimit() {
+        hook_thread.most = before_;
+        hook_thread.update();
+    }
+
+    HookLimit(const HookLimit&) = delete;
+    HookLimit& operator=(const HookLimit&) = delete;
+
+private:
+    Mode before_;
+};
+
+/// The object that stands for "hits run, misses raise" among callbacks: set once by who
+/// knows its Python name, borrowed.
+void set_raise_on_miss(PyObject* constant) noexcept;
+
+/// Makes `callback` (None, False, raise_on_miss or a callable) this thread's, installs
+/// or removes the evaluator as the number of threads with a callback demands, and
+/// returns the prior callback. Null with an exception set (TypeError for anything
+/// else). Needs the GIL.
 Owned<> set_callback(PyObject* callback) noexcept;
 
 /// This thread's callback: None, False or a callable.

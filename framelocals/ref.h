@@ -131,6 +131,9 @@ public:
 
     explicit operator bool() const noexcept { return pointer_ != nullptr; }
 
+    /// Nobody else shares it.
+    bool is_only() const noexcept { return pointer_ && counted()->count_ == 1; }
+
 private:
     const Counted* counted() const noexcept { return pointer_; }
 

@@ -28,8 +28,6 @@ public:
 private:
     using Kind = IntegerSyntax::Kind;
 
-    static constexpr int deepest = IntegerBuilder::most_nesting;
-
     static bool is_word(char c) noexcept {
         return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
     }
@@ -138,7 +136,7 @@ private:
 
     int negation() {
         if (token_ != "not") return comparison();
-        if (++depth_ > deepest) return refuse("less nesting");
+        if (++depth_ > IntegerBuilder::most_nesting) return refuse("less nesting");
         keep_operator();
         const int inner = negation();
         --depth_;
@@ -177,7 +175,7 @@ private:
     int factor() {
         if (token_ == "-" || token_ == "+") {
             const bool negates = token_ == "-";
-            if (++depth_ > deepest) return refuse("less nesting");
+            if (++depth_ > IntegerBuilder::most_nesting) return refuse("less nesting");
             keep_token();
             const int inner = factor();
             --depth_;
@@ -185,7 +183,7 @@ private:
             return negates ? operation(IntegerOperator::negative, -1, inner) : inner;
         }
         if (token_ == "(") {
-            if (++depth_ > deepest) return refuse("less nesting");
+            if (++depth_ > IntegerBuilder::most_nesting) return refuse("less nesting");
             keep_token();
             const int inner = disjunction();
             --depth_;

@@ -35,6 +35,9 @@ struct Info {
     /// Another text that means this kind or step when it is read; where Python would
     /// ask user code or convert, the guard is stricter.
     std::string_view shorthand = {};
+    /// What a kind's operands say of `value`, for reports of what entries differ in:
+    /// "len(value)" of length. Empty: the kind by its name.
+    std::string_view fact = {};
     /// User code may run. Values that live across such an op are owned by the walk.
     bool calls_python = false;
     /// A kind whose answer about a value that equals a constant is that about the

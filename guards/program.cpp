@@ -275,7 +275,7 @@ private:
     };
 
     bool place_values() {
-        const std::vector<Op>& ops = program_.ops_;
+        const Ops& ops = program_.ops_;
         last_read_.assign(ops.size(), 0);
         is_kept_.assign(ops.size(), false);
         for (const Reader& reader : readers_) {
@@ -316,7 +316,7 @@ private:
     }
 
     void find_owned() {
-        const std::vector<Op>& ops = program_.ops_;
+        const Ops& ops = program_.ops_;
         std::vector<size_t> python_ops;
         for (size_t i = 0; i < ops.size(); ++i) {
             if (ops[i].code() == OpCode::ItemBlock) continue;
@@ -337,7 +337,7 @@ private:
     /// the same; then what shares places; then the relations' scratch. The number of
     /// all.
     size_t give_places() {
-        std::vector<Op>& ops = program_.ops_;
+        Ops& ops = program_.ops_;
         size_t next_owned = 0;
         size_t next_kept = owned_count_;
         for (size_t i = 0; i < ops.size(); ++i) {

@@ -8,16 +8,28 @@
 #include <string>
 #include <vector>
 
+#include "cache_line.h"
 #include "item_block.h"
 #include "tree.h"
 
 namespace guardtree {
+
+using Ops = std::vector<Op, CacheLineAllocator<Op>>;
 
 /// Where a relation finds one of its values.
 struct RelationSource {
     uint16_t index;   ///< among the walk's values, or the number of a slot
     bool from_local;  ///< a slot
 };
+
+/// Where a value is fetched from: a slot or, where `slot` is -1, the first step; then
+/// step by step. Operands of the steps belong to the program it was asked of.
+struct ValuePath {
+    int32_t slot = -1;
+    std::vector<Op> steps;
+};
+
+bool same_path(const ValuePath& a, const ValuePath& b) noexcept;
 
 /// How often each node's step and each check did not pass: what fail-first ordering
 /// goes by. Shorter vectors mean zero.
@@ -71,8 +83,11 @@ public:
     /// An object that an op compares with has died: the program can never pass again.
     bool is_dead() const noexcept;
 
-    /// The value that op `number` fetches or checks, as a Python expression:
-    /// "cfg.training". Cold.
+    /// The value that op `number`, a step or a kind, fetches or checks. Cold,
+    /// O(number).
+    ValuePath path_of(size_t number) const;
+
+    /// The same as a Python expression: "cfg.training".
     std::string path_text(size_t number) const;
 
     /// What op `number` demands, as a Python expression: "cfg.training is True"; of a
@@ -94,21 +109,22 @@ private:
         PyObject* text;  ///< kept alive among the references
     };
 
-    std::string local_name(uint16_t slot) const;
+    std::string local_name(int32_t slot) const;
 
     /// The path of a relation's value, which op `number` reads.
     std::string source_text(size_t number, const RelationSource& source) const;
 
-    std::vector<Op> ops_;
+    // What an evaluation reads comes first.
+    Ops ops_;
+    uint16_t value_count_ = 0;
+    uint16_t owned_count_ = 0;
+    bool calls_python_ = false;
+    bool is_leaf_ = true;
     std::vector<SlotName> names_;
     std::vector<RelationSource> sources_;
     std::vector<BlockItem> block_items_;
     std::vector<Note> notes_;
     References references_;
-    uint16_t value_count_ = 0;
-    uint16_t owned_count_ = 0;
-    bool calls_python_ = false;
-    bool is_leaf_ = true;
 };
 
 }  // namespace guardtree

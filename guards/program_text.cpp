@@ -1,31 +1,44 @@
 // What a program's ops are in Python: paths are found again from the order of the ops.
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+
 #include "program.h"
 
 namespace guardtree {
 
-std::string Program::local_name(uint16_t slot) const {
+std::string Program::local_name(int32_t slot) const {
     for (const SlotName& name : names_) {
         if (name.slot == slot) return text_of(Name{name.name});
     }
     return "?";
 }
 
-std::string Program::path_text(size_t number) const {
+bool same_path(const ValuePath& a, const ValuePath& b) noexcept {
+    return a.slot == b.slot && std::ranges::equal(a.steps, b.steps, same_op);
+}
+
+ValuePath Program::path_of(size_t number) const {
     // The steps around an op, innermost first: each covers its `skip` ops.
-    std::vector<const Op*> steps;
-    if (ops_[number].is_step()) steps.push_back(&ops_[number]);
+    ValuePath path;
+    if (ops_[number].is_step()) path.steps.push_back(ops_[number]);
     size_t inner = number;
     const Op* outermost = &ops_[number];
     while (!outermost->is_from_local() && inner-- > 0) {
         const Op& before = ops_[inner];
         if (!before.is_step() || inner + before.skip < number) continue;
-        steps.push_back(&before);
+        path.steps.push_back(before);
         outermost = &before;
     }
+    if (outermost->is_from_local()) path.slot = outermost->source;
+    std::ranges::reverse(path.steps);
+    return path;
+}
+
+std::string Program::path_text(size_t number) const {
+    const ValuePath path = path_of(number);
     std::string text;
-    if (outermost->is_from_local()) text = local_name(outermost->source);
-    for (size_t i = steps.size(); i-- > 0;) text = python_text(*steps[i], text);
+    if (path.slot >= 0) text = local_name(path.slot);
+    for (const Op& step : path.steps) text = python_text(step, text);
     return text;
 }
 

@@ -4,16 +4,20 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "cache_line.h"
+#include "decision.h"
 #include "evaluate.h"
 
 namespace guardtree {
 
 /// A program and what runs when it passes. Shared by tables and by whoever looks at it.
 /// Program, payload and source never change; the counters are for people and decide
-/// nothing.
-struct Entry : Counted {
+/// nothing. Aligned, so that what an evaluation reads is in one cache line.
+struct Entry : OnCacheLines, Counted {
     Entry(Program guards, Owned<> what, Owned<> from) noexcept
         : program(std::move(guards)),
           payload(std::move(what)),
@@ -22,12 +26,23 @@ struct Entry : Counted {
     const Program program;
     const Owned<> payload;  ///< replacement code, or what a third party wants back
     const Owned<>
-        source;  ///< what the guards were given as: a GuardManager, a callable
+        source;       ///< what the guards were given as: a GuardManager, a callable
+    Owned<> meaning;  ///< for strict mode: what the oracle judges by, or null
     mutable uint64_t hits = 0;
     mutable uint64_t errors = 0;
+    mutable uint64_t last_use = 0;  ///< by use_clock
     mutable Owned<>
         last_error;  ///< the last exception of a guard that was not let through
 };
+
+/// Counts misses and new entries of all tables: how long ago an entry was used is told
+/// by this clock, since only then one may have to go. A hit reads it.
+[[gnu::visibility("hidden")]] inline uint64_t use_clock = 0;
+
+inline void note_hit(const Entry& entry) noexcept {
+    ++entry.hits;
+    entry.last_use = use_clock;
+}
 
 /// Immutable once made: adding or removing makes a new table, so a look-up that runs
 /// user code keeps the one it began with. Order is insertion order, oldest first.
@@ -35,36 +50,95 @@ class Table : public Counted {
 public:
     Table() noexcept = default;
 
-    /// This table's live entries and `entry` at the end.
-    Shared<Table> with(Shared<Entry> entry) const;
+    /// A table of entries in this order. O(their keys).
+    static Shared<Table> of(std::span<const Shared<Entry>> entries);
+
+    /// This table's live entries but `instead`, and `entry` at the end.
+    Shared<Table> with(Shared<Entry> entry, const Entry* instead = nullptr) const;
 
     /// This table without entries whose guards can never pass again.
     Shared<Table> without_dead() const;
 
+    /// This table without one entry.
+    Shared<Table> without(const Entry& entry) const;
+
     bool has_dead() const noexcept;
 
+    /// The entry that was used longest ago; null of an empty table. O(entries).
+    const Entry* least_recent() const noexcept;
+
     const std::vector<Shared<Entry>>& entries() const noexcept { return entries_; }
+
+    /// What all programs read from slots, for views over mappings.
+    std::span<const SlotName> names() const noexcept { return names_; }
 
     uint16_t value_count() const noexcept { return value_count_; }
 
     bool calls_python() const noexcept { return calls_python_; }
 
-    /// Every program is a leaf (program.h): lookup_leaf serves.
+    /// Every program is a leaf (program.h): LeafSlots serve.
     bool is_leaf() const noexcept { return is_leaf_; }
+
+    /// What finds the entries that can pass; null: they are tried one by one.
+    const Decision* decision() const noexcept { return decision_.get(); }
+
+    /// The question of a decision that has but one, in a table that runs no user code:
+    /// what it finds, where that is one entry, can alone pass. Else null.
+    const Split* only_split() const noexcept { return only_split_; }
+
+    /// The entry that the last look-ups hit one after another, where whichever passes
+    /// is the answer and none runs user code; else null. It is tried first.
+    const Entry* repeated() const noexcept { return repeated_; }
+
+    /// Of an entry that is not `repeated`.
+    void remember_hit(const Entry& entry) const noexcept {
+        if (last_hit_ != &entry)
+            last_hit_ = &entry;
+        else if (is_disjoint_)
+            repeated_ = &entry;
+    }
+
+    void forget_hits() const noexcept { repeated_ = last_hit_ = nullptr; }
 
 private:
     void append(Shared<Entry> entry);
 
+    template <class Keeps>
+    Shared<Table> only(Keeps keeps) const;
+
+    /// Takes the last entry into the decision. Now and then it is made anew, so that
+    /// its questions suit what is there: adding is O(entries), with a small factor.
+    void decide();
+
+    void make_decision();
+
+    void find_only_split() noexcept;
+
+    // What a look-up reads comes first.
+    const Split* only_split_ = nullptr;
+    mutable const Entry* repeated_ = nullptr;
+    mutable const Entry* last_hit_ = nullptr;
+    std::unique_ptr<Decision> decision_;
     std::vector<Shared<Entry>> entries_;
     uint16_t value_count_ = 0;
     bool calls_python_ = false;
     bool is_leaf_ = true;
+    bool is_disjoint_ = false;  ///< with only_split_: no view passes two entries
+    std::vector<SlotName> names_;
+    size_t decided_for_ = 0;  ///< entries that there were when it was made
 };
+
+/// Keeps a guard's exception in its entry, for people.
+[[gnu::cold]] void keep_error(const Entry& entry, Owned<> error) noexcept;
 
 /// The first entry of `table` whose guards pass, or null. Null with an exception
 /// pending when one must reach the program; every other exception of a guard is kept in
 /// its entry. `values` has room for table.value_count(). The caller keeps `table` alive
 /// (pins it when it calls_python()). Needs the GIL.
 const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept;
+
+/// The same answer found by trying all entries in order: what strict mode compares
+/// with.
+const Entry* scan_all(const Table& table, const View& view, PyObject** values) noexcept;
 
 }  // namespace guardtree

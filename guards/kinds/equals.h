@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../constant_compare.h"
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -14,6 +15,7 @@ struct Equals {
             "depth; floats are compared by bits. The constant is copied.",
         .python = "same_constant(value, expected)",
         .shorthand = "value == expected",
+        .fact = "value",
         .is_by_value = true,
     };
     static constexpr Example examples[] = {
@@ -37,6 +39,10 @@ struct Equals {
 
     /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return Py_TYPE(expected.value); }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeySort::constant}, {constant_key(expected.value)}});
+    }
 
     bool check(PyObject* value) const noexcept {
         return equals_constant(value, expected.value);

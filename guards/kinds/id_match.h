@@ -1,6 +1,7 @@
 // id_match: identity with one object.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -12,6 +13,7 @@ struct IdMatch {
             "The value is this very object. Held weakly where it can be: once the "
             "object died, nothing matches.",
         .python = "value is expected",
+        .fact = "value",
         .is_leaf = true,
     };
     static constexpr Example examples[] = {{"len", "len", "print"},
@@ -21,6 +23,10 @@ struct IdMatch {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &IdMatch::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeySort::identity}, {address_key(expected.object)}});
     }
 
     bool check(PyObject* value) const noexcept { return expected.is(value); }

@@ -1,6 +1,7 @@
 // id_match_held: identity with one object, which the guard keeps alive.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -12,6 +13,7 @@ struct IdMatchHeld {
             "The value is this very object. Held strongly: use it where nothing else "
             "keeps the object alive. (id_match holds weakly where it can.)",
         .python = "value is expected",
+        .fact = "value",
         .is_leaf = true,
     };
     static constexpr Example examples[] = {
@@ -21,6 +23,10 @@ struct IdMatchHeld {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &IdMatchHeld::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeySort::identity}, {address_key(expected.value)}});
     }
 
     bool check(PyObject* value) const noexcept { return value == expected.value; }

@@ -1,6 +1,7 @@
 // int_range: bounds of an int.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -13,6 +14,7 @@ struct IntRange {
             "beyond 64 bits fail.",
         .python = "type(value) is int and low <= value <= high",
         .shorthand = "low <= value <= high",
+        .fact = "value",
         .is_by_value = true,
     };
     static constexpr Example examples[] = {{"0, 3", "3", "4"},
@@ -30,6 +32,12 @@ struct IntRange {
 
     /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyLong_Type; }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back(
+            {{KeySort::integer},
+             {static_cast<uint64_t>(low.value), static_cast<uint64_t>(high.value)}});
+    }
 
     bool check(PyObject* value) const noexcept {
         if (!PyLong_CheckExact(value)) return false;

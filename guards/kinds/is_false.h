@@ -1,6 +1,7 @@
 // is_false: identity with False.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -10,6 +11,7 @@ struct IsFalse {
         .name = "is_false",
         .summary = "The value is False itself; other false values fail.",
         .python = "value is False",
+        .fact = "value",
         .is_by_value = true,
         .is_leaf = true,
     };
@@ -19,6 +21,10 @@ struct IsFalse {
 
     /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyBool_Type; }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeySort::identity}, {address_key(Py_False)}});
+    }
 
     bool check(PyObject* value) const noexcept { return value == Py_False; }
 };

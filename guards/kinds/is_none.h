@@ -1,6 +1,7 @@
 // is_none: identity with None.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -10,6 +11,7 @@ struct IsNone {
         .name = "is_none",
         .summary = "The value is None.",
         .python = "value is None",
+        .fact = "value",
         .is_by_value = true,
         .is_leaf = true,
     };
@@ -19,6 +21,10 @@ struct IsNone {
 
     /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return Py_TYPE(Py_None); }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeySort::identity}, {address_key(Py_None)}});
+    }
 
     bool check(PyObject* value) const noexcept { return value == Py_None; }
 };

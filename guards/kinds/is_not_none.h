@@ -10,6 +10,7 @@ struct IsNotNone {
         .name = "is_not_none",
         .summary = "The value is anything but None.",
         .python = "value is not None",
+        .fact = "value",
         .is_by_value = true,
         .is_leaf = true,
     };

@@ -1,6 +1,7 @@
 // is_true: identity with True.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -10,6 +11,7 @@ struct IsTrue {
         .name = "is_true",
         .summary = "The value is True itself; other true values fail.",
         .python = "value is True",
+        .fact = "value",
         .is_by_value = true,
         .is_leaf = true,
     };
@@ -19,6 +21,10 @@ struct IsTrue {
 
     /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyBool_Type; }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeySort::identity}, {address_key(Py_True)}});
+    }
 
     bool check(PyObject* value) const noexcept { return value == Py_True; }
 };

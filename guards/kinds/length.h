@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../builtin_length.h"
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -15,6 +16,7 @@ struct Length {
             "`__len__` never runs; such values fail.",
         .python = "has_builtin_len(value) and len(value) == expected",
         .shorthand = "len(value) == expected",
+        .fact = "len(value)",
         .is_by_value = true,
     };
     static constexpr Example examples[] = {
@@ -32,6 +34,11 @@ struct Length {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &Length::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        const auto length = static_cast<uint64_t>(expected.value);
+        to.push_back({{KeySort::length}, {length}});
     }
 
     bool check(PyObject* value) const noexcept {

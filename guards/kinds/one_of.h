@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../constant.h"
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -14,6 +15,7 @@ struct OneOf {
             "Tried one by one, in order.",
         .python = "any(same_constant(value, each) for each in values)",
         .shorthand = "value in values",
+        .fact = "value",
         .is_by_value = true,
     };
     static constexpr Example examples[] = {
@@ -26,6 +28,13 @@ struct OneOf {
 
     static constexpr auto operands() {
         return std::tuple{operand("values", &OneOf::values)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        Keys keys{{KeySort::constant}, {}};
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values.value); ++i)
+            keys.values.push_back(constant_key(PyTuple_GET_ITEM(values.value, i)));
+        to.push_back(std::move(keys));
     }
 
     bool check(PyObject* value) const noexcept {

@@ -1,6 +1,7 @@
 // tensor_match: a tensor's metadata.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../keys.h"
 #include "../kind.h"
 #include "../tensors/spec.h"
 
@@ -33,6 +34,8 @@ struct TensorMatch {
     static constexpr auto operands() {
         return std::tuple{operand("spec", &TensorMatch::spec)};
     }
+
+    void add_keys(std::vector<Keys>& to) const { spec.add_keys(to); }
 
     bool check(PyObject* value) const noexcept { return spec.matches(value); }
 

@@ -1,6 +1,7 @@
 // type_match: exact type.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../keys.h"
 #include "../kind.h"
 
 namespace guardtree {
@@ -10,6 +11,7 @@ struct TypeMatch {
         .name = "type_match",
         .summary = "The value's type is exactly `expected`; subclasses fail.",
         .python = "type(value) is expected",
+        .fact = "type(value)",
         .is_by_value = true,
         .is_leaf = true,
     };
@@ -25,6 +27,10 @@ struct TypeMatch {
     /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept {
         return reinterpret_cast<PyTypeObject*>(expected.object);
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeySort::type}, {address_key(expected.object)}});
     }
 
     bool check(PyObject* value) const noexcept {

@@ -86,6 +86,12 @@ struct NumpyReader : EagerReader {
         return true;
     }
 
+    static void read_shape(PyObject* value, TensorFacts& to) noexcept {
+        const auto* array = reinterpret_cast<const NumpyArray*>(value);
+        to.kind = tensor_kind(0, device_cpu, 0, static_cast<unsigned>(array->rank));
+        to.sizes = array->sizes;
+    }
+
     static bool read(PyObject* value, const void*, TensorFacts& to) noexcept {
         const auto* array = reinterpret_cast<const NumpyArray*>(value);
         const uint32_t dtype = dtype_word(array->dtype);

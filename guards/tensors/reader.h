@@ -98,11 +98,22 @@ struct TensorBounds {
 struct TensorPattern {
     PyTypeObject* type =
         nullptr;  ///< exactly this one; null: any that the reader reads
-    uint64_t kind = 0;
-    uint64_t kind_mask = 0;  ///< which bits of kind count
+    /// Size and stride of each dimension in turn, where all are exact, element type,
+    /// device and rank count, and nothing else but raw dispatch keys and flags that
+    /// the reader knows: what an example gives. Else null.
+    const int64_t* plain = nullptr;
+    uint64_t plain_kind = 0;          ///< of `plain`: the reader's own word for `kind`
+    PyObject* plain_dtype = nullptr;  ///< of `plain`: what TensorReader has for it
     uint32_t flags = 0;
     uint32_t flags_mask = 0;
     uint64_t dispatch_keys = 0;
+    uint64_t dispatch_keys_mask = 0;  ///< of `plain`: all bits, or none
+    /// The same as `plain` of at most so many dimensions, without a pointer to follow.
+    static constexpr unsigned near_dimensions = 4;
+    int64_t near[2 * near_dimensions] = {};
+    // What `plain` does not need.
+    uint64_t kind = 0;
+    uint64_t kind_mask = 0;  ///< which bits of kind count
     bool has_dispatch_keys = false;
     bool are_keys_local = false;  ///< with the thread's included and excluded keys
     bool has_storage_offset = false;
@@ -110,13 +121,6 @@ struct TensorPattern {
     const TensorBounds* sizes = nullptr;  ///< null: any; else the rank counts too
     const TensorBounds* strides = nullptr;
     PyObject* dtype = nullptr;  ///< kept alive by the pattern's owner
-    /// Size and stride of each dimension in turn, where all are exact, element type,
-    /// device and rank count, and nothing else but raw dispatch keys and flags that
-    /// the reader knows: what an example gives. Else null.
-    const int64_t* plain = nullptr;
-    uint64_t plain_kind = 0;          ///< of `plain`: the reader's own word for `kind`
-    PyObject* plain_dtype = nullptr;  ///< of `plain`: what TensorReader has for it
-    uint64_t dispatch_keys_mask = 0;  ///< of `plain`: all bits, or none
 };
 
 /// Whether a value of a type that the reader reads is as the pattern says.
@@ -140,6 +144,10 @@ struct TensorReader {
     /// False when the value's metadata cannot be read.
     bool (*read)(PyObject* value, const void* context, TensorFacts& to) noexcept;
     TensorMatches matches;
+    /// The size of a dimension as Python counts them, the tensor's own; null where
+    /// there is none.
+    const int64_t* (*find_size)(PyObject* value, const void* context,
+                                int64_t dimension) noexcept;
     /// The key set with what the thread includes and excludes; null without keys.
     uint64_t (*local_keys)(uint64_t keys) noexcept;
     /// What read_plain makes of a kind: the library's own numbers, with the rank where
@@ -151,7 +159,7 @@ struct TensorReader {
 };
 
 inline constexpr uint32_t TensorReader::current_version =
-    1 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
+    2 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
     sizeof(TensorReader) << 24;
 
 /// The name of the capsules that hand a TensorReader to guardtree.
@@ -199,6 +207,18 @@ inline bool within(const int64_t* values, const TensorBounds* bounds,
                    unsigned count) noexcept {
     for (unsigned i = 0; i < count; ++i) {
         if (values[i] < bounds[i].low || values[i] > bounds[i].high) return false;
+    }
+    return true;
+}
+
+/// Sizes and strides are those of TensorPattern::plain.
+[[gnu::always_inline]] inline bool has_sizes(const TensorFacts& facts,
+                                             const int64_t* expected) noexcept {
+    const unsigned rank = facts.rank();
+    for (unsigned i = 0; i < rank; ++i, expected += 2) {
+        if ((facts.sizes[i] ^ expected[0]) | (facts.strides[i] ^ expected[1]))
+            [[unlikely]]
+            return false;
     }
     return true;
 }
@@ -292,14 +312,33 @@ template <class R>
     if constexpr (R::may_be_compact) {
         if (facts.is_compact) return matches_any_pattern<R>(pattern, value, context);
     }
-    const int64_t* expected = pattern.plain;
-    const unsigned rank = facts.rank();
-    for (unsigned i = 0; i < rank; ++i, expected += 2) {
-        if ((facts.sizes[i] ^ expected[0]) | (facts.strides[i] ^ expected[1]))
-            [[unlikely]]
-            return false;
+    if (facts.rank() > TensorPattern::near_dimensions) [[unlikely]] {
+        if (!has_sizes(facts, pattern.plain)) return false;
+    } else if (!has_sizes(facts, pattern.near)) {
+        return false;
     }
     return R::has_late_flags(pattern, value);
+}
+
+/// A dimension as Python counts them, from 0 on; false where there is none.
+inline bool find_dimension(const TensorFacts& facts, int64_t& dimension) noexcept {
+    const unsigned rank = facts.rank();
+    if (dimension < 0) dimension += rank;
+    return dimension >= 0 && dimension < rank;
+}
+
+/// TensorReader::find_size. A reader may have `read_shape`: a `read` of rank and sizes
+/// alone.
+template <class R>
+const int64_t* find_size_of(PyObject* value, const void* context,
+                            int64_t dimension) noexcept {
+    TensorFacts facts;
+    if constexpr (requires { R::read_shape(value, facts); })
+        R::read_shape(value, facts);
+    else if (!R::read(value, context, facts))
+        return nullptr;
+    if (!find_dimension(facts, dimension) || !facts.sizes) return nullptr;
+    return facts.sizes + dimension;
 }
 
 /// The table of a reader.
@@ -317,6 +356,7 @@ constexpr TensorReader reader_table(const void* context = nullptr) {
         [](const TensorPattern& pattern, PyObject* value, const void* given) noexcept {
             return matches_pattern<R>(pattern, value, given);
         },
+        find_size_of<R>,
         nullptr,
         nullptr,
         nullptr};

@@ -31,6 +31,11 @@ void keep(PyTypeObject* type, const TensorReader* reader) {
     // For ever.
     if (!registered(type)) static_cast<void>(Owned<>::share(as_object(type)).release());
     readers()[type] = reader;
+    last_tensor_type = {};
+    if (reader->find_size == find_size_of<NumpyReader>)
+        numpy_array_type = type;
+    else if (type == numpy_array_type)
+        numpy_array_type = nullptr;
 }
 
 bool is_called(PyTypeObject* type, const char* name) noexcept {
@@ -99,7 +104,10 @@ bool register_tensor_type(PyTypeObject* type, const TensorReader* reader,
 }
 
 const TensorReader* find_tensor_reader(PyTypeObject* type) noexcept {
-    if (const TensorReader* found = registered(type)) return found;
+    if (const TensorReader* found = registered(type)) {  // kept alive for ever
+        last_tensor_type = {type, found};
+        return found;
+    }
     const char* problem = nullptr;
     if (const TensorReader* found = discovered(type, true, problem)) return found;
     PyObject* bases = type->tp_mro;
@@ -126,35 +134,11 @@ const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem
     return nullptr;
 }
 
-namespace {
-
-/// Reads the facts, and turns an index as Python counts into a dimension; false when
-/// there is no such dimension.
-bool read_at(PyObject* value, int64_t index, TensorFacts& facts,
-             unsigned& place) noexcept {
-    if (!read_tensor(value, facts)) return false;
-    const unsigned rank = facts.rank();
-    if (index < 0) index += rank;
-    if (index < 0 || index >= rank) return false;
-    place = static_cast<unsigned>(index);
-    return true;
-}
-
-}  // namespace
-
-bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
-    TensorFacts facts;
-    unsigned place = 0;
-    if (!read_at(value, index, facts, place) || !facts.sizes) return false;
-    to = facts.sizes[place];
-    return true;
-}
-
 bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept {
     TensorFacts facts;
-    unsigned place = 0;
-    if (!read_at(value, index, facts, place) || !facts.strides) return false;
-    to = stride_of(facts, place);
+    if (!read_tensor(value, facts) || !find_dimension(facts, index) || !facts.strides)
+        return false;
+    to = stride_of(facts, static_cast<unsigned>(index));
     return true;
 }
 
@@ -166,7 +150,7 @@ bool read_tensor_rank(PyObject* value, int64_t& to) noexcept {
 }
 
 bool read_tensor_storage_offset(PyObject* value, int64_t& to) noexcept {
-    const TensorReader* reader = find_tensor_reader(Py_TYPE(value));
+    const TensorReader* reader = tensor_reader_of(value);
     TensorFacts facts;
     if (!reader || !reader->knows_storage_offset ||
         !reader->read(value, reader->context, facts)) {

@@ -19,17 +19,47 @@ bool register_tensor_type(PyTypeObject* type, const TensorReader* reader,
 /// code.
 const TensorReader* find_tensor_reader(PyTypeObject* type) noexcept;
 
+/// The type whose reader was asked for last: programs look at tensors of one type.
+struct LastTensorType {
+    const PyTypeObject* type = nullptr;
+    const TensorReader* reader = nullptr;
+};
+
+[[gnu::visibility("hidden")]] inline LastTensorType last_tensor_type;
+
+/// A type that NumpyReader reads: numpy.ndarray, once it was seen. Never freed.
+[[gnu::visibility("hidden")]] inline const PyTypeObject* numpy_array_type = nullptr;
+
+/// find_tensor_reader for values of one type, 1 ns.
+inline const TensorReader* tensor_reader_of(PyObject* value) noexcept {
+    PyTypeObject* const type = Py_TYPE(value);
+    if (type == last_tensor_type.type) [[likely]]
+        return last_tensor_type.reader;
+    return find_tensor_reader(type);
+}
+
 /// The same for the type of an example that a user gave: also DLPack's of a base.
 const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem);
 
 /// A tensor's facts; false when it is none, or cannot be read.
 inline bool read_tensor(PyObject* value, TensorFacts& to) noexcept {
-    const TensorReader* reader = find_tensor_reader(Py_TYPE(value));
+    const TensorReader* reader = tensor_reader_of(value);
     return reader && reader->read(value, reader->context, to);
 }
 
 /// A size, stride or the rank as Python counts positions: false when it has none.
-bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept;
+inline bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
+    const int64_t* size = nullptr;
+    if (Py_TYPE(value) == numpy_array_type) {  // without a call
+        size = find_size_of<NumpyReader>(value, nullptr, index);
+    } else if (const TensorReader* reader = tensor_reader_of(value)) {
+        size = reader->find_size(value, reader->context, index);
+    }
+    if (!size) return false;
+    to = *size;
+    return true;
+}
+
 bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept;
 bool read_tensor_rank(PyObject* value, int64_t& to) noexcept;
 bool read_tensor_storage_offset(PyObject* value, int64_t& to) noexcept;

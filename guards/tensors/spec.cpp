@@ -193,6 +193,20 @@ std::string TensorOperand::found(PyObject* value) const {
     return text;
 }
 
+void TensorOperand::add_keys(std::vector<Keys>& to) const {
+    const TensorPattern& pattern = spec->pattern;
+    if (pattern.type) to.push_back({{KeySort::type}, {address_key(pattern.type)}});
+    if (pattern.kind_mask) {
+        to.push_back(
+            {{KeySort::tensor, pattern.kind_mask}, {pattern.kind & pattern.kind_mask}});
+    }
+    for (size_t i = 0; i < spec->sizes.size(); ++i) {
+        const auto [low, high] = spec->sizes[i];
+        if (low == high)
+            to.push_back({{KeySort::size, i}, {static_cast<uint64_t>(low)}});
+    }
+}
+
 bool same(TensorOperand a, TensorOperand b) noexcept {
     const TensorPattern& x = a.spec->pattern;
     const TensorPattern& y = b.spec->pattern;

@@ -4,15 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "../cache_line.h"
 #include "../held_object.h"
+#include "../keys.h"
 
 #include "numpy_reader.h"
 
 namespace guardtree {
 
 /// A pattern with what it came from. Immutable; a tree's references own it, and the
-/// Python objects in it.
-struct TensorSpec {
+/// Python objects in it. What a check reads of a plain one fits two cache lines.
+struct TensorSpec : OnCacheLines {
     /// What a check calls: the reader's own, or one that finds the reader first.
     TensorMatches matches = nullptr;
     const void* context = nullptr;
@@ -62,6 +64,9 @@ struct TensorOperand {
 
     /// The differences in one line.
     std::string found(PyObject* value) const;
+
+    /// Of its class, its kind, and each dimension whose size is one number.
+    void add_keys(std::vector<Keys>& to) const;
 };
 
 bool same(TensorOperand a, TensorOperand b) noexcept;

@@ -18,7 +18,7 @@ constexpr unsigned most_dimensions = unknown_tensor_rank - 1;
 /// TensorMatches without a type: the reader is found first.
 bool matches_any_type(const TensorPattern& pattern, PyObject* value,
                       const void*) noexcept {
-    const TensorReader* reader = find_tensor_reader(Py_TYPE(value));
+    const TensorReader* reader = tensor_reader_of(value);
     return reader && reader->matches(pattern, value, reader->context);
 }
 
@@ -286,6 +286,10 @@ private:
         }
         if (to_.plain.empty()) to_.plain.push_back(0);
         to_.pattern.plain = to_.plain.data();
+        std::ranges::copy_n(to_.plain.begin(),
+                            static_cast<ptrdiff_t>(std::min(
+                                to_.plain.size(), std::size(to_.pattern.near))),
+                            to_.pattern.near);
         const uint64_t kind = to_.pattern.kind;
         to_.pattern.plain_kind =
             to_.reader->plain_kind ? to_.reader->plain_kind(kind) : kind;

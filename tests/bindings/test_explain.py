@@ -121,6 +121,8 @@ def test_a_report_counts_hits_and_is_json(only: Any) -> None:
         "entries": [
             {"index": 0, "hits": 1, "verdict": "pass", "checks_run": 0, "failures": []}
         ],
+        "differences": {},
+        "removed": [],
     }
 
 

@@ -23,8 +23,9 @@ import pytest
 hypothesis = pytest.importorskip("hypothesis")
 st = pytest.importorskip("hypothesis.strategies")
 made = pytest.importorskip("guard_strategies")
+pools = pytest.importorskip("guard_values")
 
-STEP, NAMES = made.STEP, made.NAMES
+STEP, NAMES = pools.STEP, pools.NAMES
 NAMES[__name__] = sys.modules[__name__]
 
 examples = hypothesis.settings(
@@ -170,7 +171,7 @@ def test_random_expressions_agree_with_python(case: Any) -> None:
 
 
 @examples
-@given(made.constants, made.constants)
+@given(pools.constants, pools.constants)
 def test_random_constants_agree_with_python(one: Any, other: Any) -> None:
     guards = gt.GuardManager(STEP)
     x, y = guards.local("x"), guards.local("y")
@@ -179,7 +180,7 @@ def test_random_constants_agree_with_python(one: Any, other: Any) -> None:
     for x_value in (one, other):
         for y_value in (one, other, (one, other), [one, other]):
             hypothesis.event(demand(guards, {"x": x_value, "y": y_value}))
-    assert guards.check({"x": made.fresh(one), "y": (one, made.fresh(other))})
+    assert guards.check({"x": pools.fresh(one), "y": (one, pools.fresh(other))})
 
 
 @examples
@@ -203,11 +204,11 @@ def test_random_clones_keep_what_they_were_asked_to(case: Any, kept: int) -> Non
 
 # Values that change between checks.
 
-KEYS = ["a", "b", 0, 1, True, 1.0, (1, 2), "key", made.IntWithEq(1)]
-keys = made.any_of(KEYS)
-plain_keys = made.any_of(KEYS[:-1])
+KEYS = ["a", "b", 0, 1, True, 1.0, (1, 2), "key", pools.IntWithEq(1)]
+keys = pools.any_of(KEYS)
+plain_keys = pools.any_of(KEYS[:-1])
 changes = st.lists(
-    st.tuples(st.just("set"), keys, made.scalars)
+    st.tuples(st.just("set"), keys, pools.scalars)
     | st.tuples(st.just("delete"), keys, st.none())
     | st.tuples(st.sampled_from(["clear", "popitem", "grow"]), st.none(), st.none()),
     max_size=12,
@@ -232,7 +233,9 @@ def addresses(target: dict[Any, Any]) -> list[tuple[int, int]]:
 
 
 @examples
-@given(st.dictionaries(keys, made.scalars, max_size=4), plain_keys, plain_keys, changes)
+@given(
+    st.dictionaries(keys, pools.scalars, max_size=4), plain_keys, plain_keys, changes
+)
 def test_dict_guards_follow_the_changes_of_a_dict(
     target: dict[Any, Any], one: Any, other: Any, steps: list[Any]
 ) -> None:
@@ -243,7 +246,7 @@ def test_dict_guards_follow_the_changes_of_a_dict(
     version = gt.GuardManager(STEP)
     version.local("x").dict_version(target)
     items = gt.GuardManager(STEP)
-    keys_now = tuple(key for key in target if type(key) is not made.IntWithEq)
+    keys_now = tuple(key for key in target if type(key) is not pools.IntWithEq)
     items.local("x").any_of((("dict_keys", keys_now), ("dict_key_set", set(keys_now))))
     before, kept = addresses(target), [*target, *target.values()]
     assert version.check({"x": target})
@@ -259,7 +262,7 @@ def test_dict_guards_follow_the_changes_of_a_dict(
 
 class_changes = st.lists(
     st.tuples(
-        st.sampled_from(["Base", "Derived"]), st.sampled_from("abc"), made.scalars
+        st.sampled_from(["Base", "Derived"]), st.sampled_from("abc"), pools.scalars
     ),
     min_size=1,
     max_size=5,
@@ -315,7 +318,7 @@ MORTAL_KINDS = {
     **dict.fromkeys(["One", "Two"], ("id_match", "type_match", "instance_of")),
     **dict.fromkeys(["f", "g"], ("id_match", "function_match")),
 }
-mortal_kinds = made.nested(
+mortal_kinds = pools.nested(
     st.sampled_from([(k, name) for name, ks in MORTAL_KINDS.items() for k in ks])
     | st.just(("is_none", None)),
     lambda inner: (

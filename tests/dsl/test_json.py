@@ -5,13 +5,10 @@ What a text from elsewhere can do is asked in test_json_reading.py.
 
 from __future__ import annotations
 
-import copy
 import gc
-import importlib
 import itertools
 import json
 import os
-import pickle
 import re
 import sys
 import types
@@ -22,7 +19,7 @@ from typing import Any
 
 import guardtree as gt
 import pytest
-from guardtree import _guardtree
+from guardtree import _guardtree, oracle
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.append(str(TESTS / "bindings"))  # guard_strategies
@@ -46,10 +43,10 @@ class Thing:
 def load_oracle() -> dict[str, Any]:
     """The names that examples are evaluated in."""
     module = types.ModuleType("json_oracle")
-    for name in ("", "_relations", "_tensors"):
-        path = TESTS / f"support/oracle{name}.py"
-        exec(compile(path.read_text(), path, "exec"), vars(module))  # noqa: S102
-    vars(module).update(vars(module)["NAMESPACE"], FLAG=True)
+    vars(module).update(vars(oracle))
+    path = TESTS / "support/natives.py"
+    exec(compile(path.read_text(), path, "exec"), vars(module))  # noqa: S102
+    vars(module).update(oracle.NAMESPACE, FLAG=True)
     return vars(module)
 
 
@@ -398,76 +395,6 @@ def test_a_digest_is_the_same_in_every_process(
         digests.add(run_python(source).stdout)
     assert len(digests) == 1
     assert re.fullmatch(r"[0-9a-f]{64}\n", digests.pop())
-
-
-# pickle and copy.
-
-
-def made_for_pickle() -> gt.GuardManager:
-    guards = gt.GuardManager(step)
-    guards.local("x").type_match(Thing).note("kept")
-    guards.local("y").equals({1: [2.5]})
-    return guards
-
-
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_portable_guards_are_pickled(protocol: int) -> None:
-    guards = made_for_pickle()
-    pickled = pickle.dumps(guards, protocol)
-    assert b"eval" not in pickled
-    again = pickle.loads(pickled)
-    assert type(again) is gt.GuardManager
-    assert again.to_json() == guards.to_json()
-    assert again.check({"x": Thing(), "y": {1: [2.5]}})
-
-
-def test_portable_guards_are_copied() -> None:
-    guards = made_for_pickle()
-    for again in (copy.copy(guards), copy.deepcopy(guards)):
-        assert again.to_json() == guards.to_json()
-        again.local("z").is_none()
-        assert again.counts() != guards.counts()
-
-
-def test_what_cannot_be_pickled_says_why() -> None:
-    class Mine(gt.GuardManager):
-        """A subclass."""
-
-    def inner(x: Any) -> None: ...
-
-    unportable, calling = gt.GuardManager(step), gt.GuardManager(step)
-    unportable.local("x").python(predicate)
-    calling.local("x").call().is_none()
-    for guards, told in (
-        (unportable, "no form in JSON .clone.. copies them.: .*predicate.*python"),
-        (calling, r"calls what it finds \(x\(\)\)"),
-        (gt.GuardManager(step.__code__), "made for code alone"),
-        (gt.GuardManager(inner), "no name in a module leads to it"),
-        (gt.GuardManager(step).local("x"), "a handle on one value"),
-        (Mine(step), "a subclass of GuardManager says itself"),
-    ):
-        for write in (pickle.dumps, copy.copy):
-            with pytest.raises(TypeError, match=told):
-                write(guards)
-
-
-def test_a_pickle_is_read_by_another_process(
-    run_python: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = "class Kind: ...\ndef scope(x): ...\n"
-    (tmp_path / "pickled_scope.py").write_text(source)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-    pickled_scope = importlib.import_module("pickled_scope")
-    guards = gt.GuardManager(pickled_scope.scope)
-    guards.local("x").instance_of(pickled_scope.Kind)
-    load = """
-        import pickle, sys
-        guards = pickle.loads(bytes.fromhex(sys.argv[1]))
-        kind = sys.modules["pickled_scope"].Kind
-        print(guards.check({"x": kind()}), guards.check({"x": 1}))
-    """
-    assert run_python(load, pickle.dumps(guards).hex()).stdout == "True False\n"
 
 
 # Random trees.

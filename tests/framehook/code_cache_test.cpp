@@ -109,12 +109,13 @@ TEST_F(CodeCacheTest, dead_entries_are_dropped_and_live_ones_stay) {
     EXPECT_EQ(cache->table()->entries().size(), 1u);
 }
 
-TEST_F(CodeCacheTest, the_entry_limit_is_64_unless_set_and_setting_gives_the_prior) {
-    EXPECT_EQ(entry_limit(), default_entry_limit);
-    EXPECT_EQ(default_entry_limit, 64u);
-    EXPECT_EQ(set_entry_limit(3), 64u);
-    EXPECT_EQ(entry_limit(), 3u);
-    EXPECT_EQ(set_entry_limit(64), 3u);
+TEST_F(CodeCacheTest, the_policy_is_its_own_or_that_of_all) {
+    CodeCache* cache = CodeCache::of(code.get());
+    EXPECT_EQ(default_policy().entry_limit, 64u);
+    EXPECT_EQ(&cache->policy(), &default_policy());
+    cache->own_policy = Policy{.entry_limit = 3};
+    EXPECT_EQ(cache->policy().entry_limit, 3u);
+    EXPECT_EQ(default_policy().entry_limit, 64u);
 }
 
 }  // namespace

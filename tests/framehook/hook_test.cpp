@@ -38,7 +38,7 @@ protected:
         set_callback(Py_None);
         answer = {};  // before CPython ends
         set_callback_protocol({});
-        set_entry_limit(default_entry_limit);
+        default_policy() = {};
         always_call = false;
         Interpreter::TearDown();
     }
@@ -96,10 +96,10 @@ TEST_F(Hook, is_installed_only_while_a_thread_has_a_callback) {
 
 TEST_F(Hook, refuses_what_is_no_callback) {
     EXPECT_FALSE(set_callback(names.eval("3").get()));
-    EXPECT_EQ(
-        taken_error_text(),
-        "TypeError: expected None (off), False (run what is cached) or a callable "
-        "(frame, cache_entry, frame_state), found 3 (int)");
+    EXPECT_EQ(taken_error_text(),
+              "TypeError: expected None (off), False (run what is cached), "
+              "RAISE_ON_MISS or a "
+              "callable (frame, cache_entry, frame_state), found 3 (int)");
     EXPECT_FALSE(is_hook_installed());
 }
 
@@ -170,7 +170,7 @@ TEST_F(Hook, running_plain_asks_again_next_time) {
 }
 
 TEST_F(Hook, at_the_entry_limit_nobody_is_asked_and_hits_go_on) {
-    set_entry_limit(1);
+    default_policy() = {.entry_limit = 1, .when_full = WhenFull::keep};
     answer = {.action = MissOutcome::run_entry, .entry = entry()};
     compile_mode();
     call("1");

@@ -40,9 +40,8 @@ class Conformance : public Interpreter {
 protected:
     void SetUp() override {
         set_up_builtin_length();
-        names.run_file("oracle.py");
-        names.run_file("oracle_tensors.py");
-        names.run("globals().update(NAMESPACE); FLAG = True");
+        names.load_oracle();
+        names.run("FLAG = True");
         if (examples().empty()) GTEST_SKIP() << "its examples need NumPy or torch";
     }
 

@@ -13,7 +13,7 @@ namespace {
 
 class ConstantTest : public Interpreter {
 protected:
-    void SetUp() override { names.run_file("oracle.py"); }
+    void SetUp() override { names.load_oracle(); }
 
     Owned<> snapshot(const std::string& text) {
         Diagnostic problem;

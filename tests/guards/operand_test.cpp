@@ -154,8 +154,7 @@ TEST_F(OperandTest, equal_names_are_one_object) {
 }
 
 TEST_F(OperandTest, a_constants_text_evaluates_to_the_constant) {
-    names.run_file("oracle.py");
-    names.run("globals().update(NAMESPACE)");
+    names.load_oracle();
     for (const char* text : {"None",
                              "...",
                              "True",

@@ -35,12 +35,7 @@ std::vector<Case> cases_of(TypeList<Rs...>) {
 
 class Relations : public Interpreter {
 protected:
-    void SetUp() override {
-        names.run_file("oracle.py");
-        names.run_file("oracle_relations.py");
-        names.run_file("oracle_tensors.py");
-        names.run("globals().update(NAMESPACE)");
-    }
+    void SetUp() override { names.load_oracle(); }
 
     /// The relation over the items of a tuple in local x.
     static NodeId item(Guards& guards, Py_ssize_t index) {

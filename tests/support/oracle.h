@@ -245,12 +245,8 @@ inline std::vector<std::string> all_value_steps(size_t most = SIZE_MAX) {
 class Oracle : public Interpreter {
 protected:
     void SetUp() override {
-        names.run_file("oracle.py");
-        names.run_file("oracle_relations.py");
-        names.run_file("oracle_tensors.py");
+        names.load_oracle();
         names.run_file("oracle_values.py");
-        names.run_file("oracle_text.py");
-        names.run("globals().update(NAMESPACE)");
         value_count = PyList_GET_SIZE(names.eval("VALUES").get());
     }
 

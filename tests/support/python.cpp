@@ -49,6 +49,14 @@ void Namespace::run_file(const std::string& name) const {
     run(text.str());
 }
 
+void Namespace::load_oracle() const {
+    // Not as guardtree.oracle: the package would want its extension module.
+    run("import sys; sys.path.insert(0, '" GUARDTREE_TEST_ORACLE
+        "'); from oracle import *; sys.path.pop(0)");
+    run_file("natives.py");
+    run("globals().update(NAMESPACE)");
+}
+
 bool Namespace::is_true(const std::string& expression) const {
     return PyObject_IsTrue(eval(expression).get()) == 1;
 }

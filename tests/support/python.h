@@ -33,6 +33,9 @@ public:
     /// Runs a file of tests/support/.
     void run_file(const std::string& name) const;
 
+    /// The names of the oracle (bindings/python/guardtree/oracle) and of natives.py.
+    void load_oracle() const;
+
     bool is_true(const std::string& expression) const;
 
     void set(const std::string& name, PyObject* value) const;

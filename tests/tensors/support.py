@@ -3,27 +3,12 @@
 from __future__ import annotations
 
 import sys
-import types
-from pathlib import Path
 from typing import Any
 
 import guardtree as gt
+from guardtree import oracle
 
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
-
-
-def load_oracle() -> dict[str, Any]:
-    """The oracle's files as one module."""
-    module = types.ModuleType("tensor_oracle")
-    for name in ("", "_relations", "_tensors"):
-        path = SUPPORT / f"oracle{name}.py"
-        exec(compile(path.read_text(), path, "exec"), vars(module))  # noqa: S102
-    names = vars(module)
-    names.update(names["NAMESPACE"])
-    return names
-
-
-NAMES = load_oracle()
+NAMES = {**vars(oracle), **oracle.NAMESPACE}
 
 
 def step(x: Any, y: Any = None, z: Any = None) -> None: ...

@@ -14,6 +14,7 @@ import atexit as _atexit
 
 from ._guardtree import (
     ASK_AGAIN,
+    RAISE_ON_MISS,
     CacheEntry,
     Explanation,
     Failure,
@@ -21,17 +22,26 @@ from ._guardtree import (
     GuardedCode,
     GuardManager,
     GuardProfile,
+    Table,
+    TableEntry,
     __version__,
     _shut_down,
+    add_entry,
     cache_entries,
     code_stats,
+    differences,
+    fail_code,
     features,
     from_json,
     get_eval_frame,
+    get_policy,
+    invalidate,
     parse,
+    removed_entries,
     reset_code,
-    set_entry_limit,
+    run_only,
     set_eval_frame,
+    set_policy,
     skip_code,
 )
 from .callbacks import (
@@ -50,7 +60,17 @@ from .descriptions import (
     Simplification,
 )
 from .explanations import CacheExplanation, EntryExplanation, explain
+from .logs import set_logs, set_logs_of_environment as _set_logs_of_environment
+from .misses import GuardMiss
+from .strict_mode import (
+    StrictError,
+    strict,
+    strict_of_environment as _set_strict_of_environment,
+)
 from .tensors import TensorSpec
+
+_set_logs_of_environment()
+_set_strict_of_environment()
 
 # Frames of a finalizing interpreter run plain.
 _atexit.register(_shut_down)
@@ -70,24 +90,38 @@ __all__ = [
     "GuardCounts",
     "GuardFn",
     "GuardManager",
+    "GuardMiss",
     "GuardProfile",
     "GuardRelation",
     "GuardedCode",
     "ProfileRow",
+    "RAISE_ON_MISS",
     "Simplification",
+    "StrictError",
+    "Table",
+    "TableEntry",
     "TensorSpec",
     "__version__",
+    "add_entry",
     "cache_entries",
     "code_stats",
+    "differences",
     "explain",
+    "fail_code",
     "features",
     "from_json",
     "get_eval_frame",
+    "get_policy",
+    "invalidate",
     "is_generator",
     "optimize",
     "parse",
+    "removed_entries",
     "reset_code",
-    "set_entry_limit",
+    "run_only",
     "set_eval_frame",
+    "set_logs",
+    "set_policy",
     "skip_code",
+    "strict",
 ]

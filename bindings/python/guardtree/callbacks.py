@@ -7,7 +7,13 @@ from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
 from typing import Any, Callable, Dict, List, Optional, Union
 
-from ._guardtree import CacheEntry, Frame, GuardedCode, set_eval_frame
+from ._guardtree import (
+    RAISE_ON_MISS,
+    CacheEntry,
+    Frame,
+    GuardedCode,
+    set_eval_frame,
+)
 
 FrameState = Dict[str, Any]
 """What ``frame_state`` is: a dict kept on the code object between callbacks."""
@@ -38,17 +44,19 @@ def is_generator(code: CodeType) -> bool:
 
 
 class optimize(ContextDecorator):
-    """Use ``callback`` (None, False or a callable) in this thread for a while.
+    """Use ``callback`` (as ``set_eval_frame`` takes it) in this thread for a while.
 
     A context manager and a decorator; the prior callback is back afterwards, whatever
     was raised. One object may be entered again while it is in use.
     """
 
     def __init__(self, callback: Union[None, bool, Callback]) -> None:
-        if callback is not None and callback is not False and not callable(callback):
+        quiet = callback is None or callback is False or callback is RAISE_ON_MISS
+        if not quiet and not callable(callback):
             raise TypeError(
-                "optimize takes None (off), False (run what is cached) or a callable "
-                f"(frame, cache_entry, frame_state), not {callback!r}"
+                "optimize takes None (off), False (run what is cached), "
+                "RAISE_ON_MISS or "
+                f"a callable (frame, cache_entry, frame_state), not {callback!r}"
             )
         self.callback = callback
         self._prior: List[Any] = []

@@ -15,6 +15,8 @@ from ._guardtree import (
     Frame,
     _explain_entry,
     cache_entries,
+    differences,
+    removed_entries,
 )
 
 
@@ -81,6 +83,17 @@ class EntryExplanation:
         return f"entry {self.index} ({hits}): {told} not pass\n  {lines}"
 
 
+def _difference_lines(differences: dict[str, list[str]], most: int = 8) -> list[str]:
+    """A line for each fact, of its first demands."""
+    only = "only " if len(differences) == 1 else ""
+    lines = []
+    for fact, demands in differences.items():
+        told = [demand or "anything" for demand in demands[:most]]
+        told += ["..."] if len(demands) > most else []
+        lines.append(f"entries differ {only}in {fact}: {', '.join(told)}")
+    return lines
+
+
 @dataclass(frozen=True)
 class CacheExplanation:
     """What all entries of a code object say of a subject."""
@@ -89,12 +102,18 @@ class CacheExplanation:
     """The code's qualified name."""
     entries: tuple[EntryExplanation, ...]
     """The nearest first: fewest failures, then the oldest."""
+    differences: dict[str, list[str]]
+    """What the entries differ in, and what each demands, the oldest first."""
+    removed: tuple[tuple[int, str], ...]
+    """(hits, reason) of the last entries that are gone, the newest last."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data; notes are the objects themselves."""
         return {
             "name": self.name,
             "entries": [entry.to_dict() for entry in self.entries],
+            "differences": self.differences,
+            "removed": [list(each) for each in self.removed],
         }
 
     def to_json(self) -> str:
@@ -102,9 +121,11 @@ class CacheExplanation:
         return json_text(self.to_dict())
 
     def __str__(self) -> str:
-        if not self.entries:
-            return f"{self.name}: no entries"
-        return "\n".join([f"{self.name}:", *map(str, self.entries)])
+        head = f"{self.name}:" if self.entries else f"{self.name}: no entries"
+        gone = [f"gone ({hits} hits): {reason}" for hits, reason in self.removed]
+        return "\n".join(
+            [head, *map(str, self.entries), *_difference_lines(self.differences), *gone]
+        )
 
 
 def explain(
@@ -126,4 +147,6 @@ def explain(
     ]
     made.sort(key=lambda each: len(each.failures))
     name = getattr(function, "__code__", function).co_qualname
-    return CacheExplanation(name, tuple(made))
+    return CacheExplanation(
+        name, tuple(made), differences(function), tuple(removed_entries(function))
+    )

@@ -144,7 +144,11 @@ def write_files(
     if rounds and plot.available():
         written.append(folder / f"{stem}.svg")
         title = f"One program of type_match guards, CPython {facts['python']}"
-        plot.draw(rounds, f"{title} (smoke run)" if remarks else title, written[-1])
+        note = " (smoke run)" if remarks else ""
+        plot.draw(rounds, title + note, written[-1])
+        written.append(folder / f"{stem}-entries.svg")
+        title = f"Entries that differ in one int, CPython {facts['python']}"
+        plot.draw_tables(rounds, {}, title + note, written[-1])
     return written
 
 

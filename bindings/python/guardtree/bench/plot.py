@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,19 +76,60 @@ def lines(axes: Any, rounds: Rounds, over: str) -> None:
     axes.legend()
 
 
-def draw(rounds: Rounds, title: str, path: Path) -> None:
-    """Writes the plot as SVG."""
+@contextmanager
+def drawing(path: Path, rows: int, columns: int, title: str) -> Iterator[Any]:
+    """A figure with its axes, written as SVG when the block is done."""
     import matplotlib
 
     matplotlib.use("svg")
     from matplotlib import pyplot
 
     with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": "guardtree"}):
-        figure, axes = pyplot.subplots(2, 2, figsize=(13, 9), layout="constrained")
+        size = (6.5 * columns, 4.5 * rows)
+        figure, axes = pyplot.subplots(
+            rows, columns, figsize=size, layout="constrained", squeeze=False
+        )
+        yield figure, axes
+        figure.suptitle(title)
+        figure.savefig(path, format="svg", metadata={"Date": None})
+        pyplot.close(figure)
+
+
+def draw(rounds: Rounds, title: str, path: Path) -> None:
+    """Writes the plot of the sweep."""
+    with drawing(path, 2, 2, title) as (figure, axes):
         heat_map(figure, axes[0][0], rounds, "dict")
         heat_map(figure, axes[0][1], rounds, "built_dict")
         lines(axes[1][0], rounds, "locals")
         lines(axes[1][1], rounds, "guards")
-        figure.suptitle(title)
-        figure.savefig(path, format="svg", metadata={"Date": None})
-        pyplot.close(figure)
+
+
+def table_costs(rounds: Rounds, group: str) -> dict[str, dict[int, float]]:
+    """ns of a look-up by the number of entries: found, and tried one by one."""
+    pattern = re.compile(rf"table/{group}/entries:(\d+)(/one_by_one)?$")
+    found: dict[str, dict[int, float]] = {"found": {}, "tried one by one": {}}
+    for name in rounds.times:
+        if match := pattern.match(name):
+            how = "tried one by one" if match[2] else "found"
+            found[how][int(match[1])] = rounds.time(name)
+    return found
+
+
+def draw_tables(rounds: Rounds, peer: dict[int, float], title: str, path: Path) -> None:
+    """Writes the plot of look-ups over the number of entries. ``peer``: ns by number,
+    its hook included; empty without one."""
+    series = table_costs(rounds, "int/cyclic")
+    if peer:
+        series["PyTorch's engine, its hook included"] = peer
+    with drawing(path, 1, 1, title) as (_, ((axes,),)):
+        for label, costs in series.items():
+            xs = sorted(costs)
+            axes.plot(xs, [costs[x] for x in xs], marker="o", markersize=4, label=label)
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.set_xlabel("entries, hit in turn")
+        axes.set_ylabel("ns per look-up")
+        axes.grid(True, which="major", alpha=0.3)
+        axes.legend()

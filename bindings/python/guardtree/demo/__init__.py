@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from .. import set_entry_limit
+from .. import set_policy
 from .compiler import Compiler
 from .measure import Mismatch, time_function, time_tasks
 from .report import make_report
@@ -19,7 +19,7 @@ def run(files: int = 24, rounds: int = 8, as_json: bool = False) -> int:
     """The demo; returns an exit status."""
     corpus = read_corpus(files)
     compiler = Compiler(MODULES)
-    prior = set_entry_limit(MOST_ENTRIES)
+    prior = set_policy(entry_limit=MOST_ENTRIES, when_full="keep")
     try:
         tasks = time_tasks(TASKS, corpus, compiler, rounds)
         functions = [each for each in compiler.functions.values() if each.entries]
@@ -29,7 +29,7 @@ def run(files: int = 24, rounds: int = 8, as_json: bool = False) -> int:
         print(f"guardtree demo: {problem}", file=sys.stderr)
         return 1
     finally:
-        set_entry_limit(prior)
+        set_policy(**prior)
         compiler.forget()
     if as_json:
         json.dump(report, sys.stdout, indent=1)

@@ -17,10 +17,11 @@ import warnings
 import weakref
 from typing import Any
 
-# A printed `x is 1` is meant.
-warnings.simplefilter("ignore", SyntaxWarning)
-
 MISSING = object()
+
+
+class CannotSay(Exception):
+    """The oracle has no opinion: the question is beyond what plain Python can see."""
 
 
 def same_constant(value: Any, expected: Any) -> bool:
@@ -258,15 +259,6 @@ NativeCheck = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
 NativeGet = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
 
 
-def capsule_of(function: Any, name: bytes) -> Any:
-    """A capsule of that name; the function and the name are never freed."""
-    make = ctypes.pythonapi.PyCapsule_New
-    make.restype = ctypes.py_object
-    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    KEPT.extend((function, name))
-    return make(ctypes.cast(function, ctypes.c_void_p), name, None)
-
-
 def pointer_in(capsule: Any, name: bytes) -> Any:
     read = ctypes.pythonapi.PyCapsule_GetPointer
     read.restype = ctypes.c_void_p
@@ -280,15 +272,6 @@ def call_native(capsule: Any, value: Any) -> bool:
 
 def get_native(capsule: Any, value: Any) -> Any:
     return NativeGet(pointer_in(capsule, b"guardtree.native_get"))(value, None)
-
-
-KEPT: list[Any] = []
-native_is_int = capsule_of(
-    NativeCheck(lambda value, context: type(value) is int), b"guardtree.native_check"
-)
-native_type_of = capsule_of(
-    NativeGet(lambda value, context: type(value)), b"guardtree.native_get"
-)
 
 
 def dict_has(value: Any, key: Any) -> bool | None:
@@ -357,8 +340,6 @@ NAMESPACE: dict[str, Any] = {
     **UNNAMED,
     **{helper.__name__: helper for helper in HELPERS},
     "weak_reference": weakref.ref,
-    "native_is_int": native_is_int,
-    "native_type_of": native_type_of,
     "nan": float("nan"),
     "inf": float("inf"),
 }
@@ -366,7 +347,9 @@ NAMESPACE: dict[str, Any] = {
 
 @functools.lru_cache(maxsize=4096)
 def code_of(text: str) -> types.CodeType:
-    return compile(text, "<guard>", "eval")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # a printed `x is 1` is meant
+        return compile(text, "<guard>", "eval")
 
 
 def is_same_syntax(one: Any, other: Any) -> bool:

@@ -1,12 +1,11 @@
-"""What a tensor's facts mean, by the attributes that NumPy and torch give in Python.
-
-After oracle.py, whose names it adds to; imports nothing of what it judges.
-"""
+"""What a tensor's facts mean, by the attributes that NumPy and torch give in Python."""
 
 from __future__ import annotations
 
 import sys
 from typing import Any
+
+from .meaning import NAMESPACE, CannotSay
 
 try:
     import numpy
@@ -103,6 +102,8 @@ def has_fact(value: Any, name: str, expected: Any) -> bool:
 def has_tensor_facts(value: Any, spec: dict[str, Any]) -> bool:
     """Every fact of the spec is as it says; what is no tensor has none."""
     if not (is_array(value) or is_torch(value)):
+        if hasattr(type(value), "__dlpack_c_exchange_api__"):
+            raise CannotSay("tensors of other libraries")
         return False
     return all(has_fact(value, name, expected) for name, expected in spec.items())
 
@@ -132,7 +133,7 @@ def tensor(value: Any) -> Any:
     return value
 
 
-NAMESPACE.update(  # noqa: F821 - of oracle.py
+NAMESPACE.update(
     has_tensor_facts=has_tensor_facts,
     overlapping_pairs=overlapping_pairs,
     numpy_views=numpy_views,

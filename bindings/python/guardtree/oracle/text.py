@@ -1,14 +1,17 @@
-"""What a whole text of guards means in plain Python; imports nothing of what it judges.
+"""What a whole text of guards means in plain Python.
 
-After the other files of the oracle, whose names it adds to. The rows of kinds, steps
-and relations, which explicit words (`guard.length(x, 3)`) are looked up in, are given.
+The rows of kinds, steps and relations, which explicit words (`guard.length(x, 3)`) are
+looked up in, are given.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from typing import Any
+
+from .meaning import NAMESPACE, CannotSay, code_of
 
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {}
 """Python text and names of operands, by name; whoever judges fills it."""
@@ -121,13 +124,24 @@ def text_passes(
     f_locals: dict[str, Any],
     f_globals: dict[str, Any],
     f_builtins: dict[str, Any],
+    *,
+    with_globals: bool = True,
 ) -> bool:
     """The text is true; what raises is not. Words of the language come before names of
-    the scope; those can be reached as L['type']."""
-    names = {**modules_of(text), **f_globals, **f_locals, **NAMESPACE, **given}
+    the scope; those can be reached as L['type']. Without globals a bare name is none of
+    them, which is how a text is written for code alone."""
+    names = {**vars(builtins), **modules_of(text)}
+    names |= {**(f_globals if with_globals else {}), **f_locals, **NAMESPACE, **given}
+    names["__builtins__"] = builtins
     names.update(G=f_globals, B=f_builtins, L=f_locals)
     names["guard"] = Explicit(names)
     try:
         return bool(eval(code_of(text), names))
+    except (CannotSay, MemoryError):
+        raise
+    except RecursionError as error:
+        raise CannotSay("the text is too deep for Python") from error
     except Exception:
         return False
+    finally:
+        names.clear()  # a cycle through `guard` would keep the values alive

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from .meaning import NAMESPACE, has_builtin_len
+
 LOW, HIGH = -(2**63), 2**63 - 1
 
 
@@ -73,7 +75,7 @@ def int64(value: Any) -> Int64:
 
 def builtin_len(value: Any) -> int:
     """len() where CPython itself computes it."""
-    if not has_builtin_len(value):  # noqa: F821 - of oracle.py
+    if not has_builtin_len(value):
         raise DoesNotHold(type(value))
     return len(value)
 
@@ -88,3 +90,8 @@ def holds(text: str, names: dict[str, Any]) -> bool:
         return bool(eval(text, names))
     except (DoesNotHold, ZeroDivisionError, TypeError, IndexError):
         return False
+
+
+NAMESPACE.update(
+    int64=int64, builtin_len=builtin_len, all_distinct=all_distinct, holds=holds
+)

@@ -1,0 +1,282 @@
+// Python's Table: entries with payloads, looked up without a hook.
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "../framehook/code_cache.h"
+#include "../guards/differences.h"
+
+#include "bindings.h"
+#include "guard_manager.h"
+#include "strict.h"
+#include "subject.h"
+
+namespace guardtree {
+namespace {
+
+/// A table for the calls of one function or code.
+class GuardTable {
+public:
+    explicit GuardTable(py::handle scope) : scope_(scope) {}
+
+    Shared<Entry> add(py::handle guards, py::handle payload) {
+        Tree& tree = GuardManager::of(guards).tree().tree;
+        Program program;
+        Diagnostic problem;
+        if (!Program::compile(tree, scope_.code(), program, problem))
+            throw_diagnostic(problem);
+        auto entry = make_shared_counted<Entry>(std::move(program),
+                                                Owned<>::share(payload.ptr()),
+                                                Owned<>::share(guards.ptr()));
+        entry->meaning = meaning_of(tree, scope_.code());
+        table = table->with(entry);
+        return entry;
+    }
+
+    const GuardTree& scope() const noexcept { return scope_; }
+
+    /// The entry that `subject` passes, or null. Throws what a guard lets through, and
+    /// what reading the subject raises.
+    Shared<Entry> find(PyObject* subject) const {
+        const Shared<Table> pinned = table;
+        Shared<Entry> found;
+        const auto look_up = [&](const View& view) { found = first_of(*pinned, view); };
+        const bool is_quick = PyDict_CheckExact(subject) && !pinned->calls_python() &&
+                              with_dict_view(pinned->names(), scope_, subject, look_up);
+        if (is_quick) return found;
+        const auto use = [&](const View& view) {
+            look_up(view);
+            return true;
+        };
+        const auto held = [&] { return HeldScope(scope_); };
+        if (!with_view(pinned->names(), subject, held, use))
+            throw py::error_already_set();
+        return found;
+    }
+
+    /// The same for a call with these arguments (PEP 590).
+    Shared<Entry> find_call(PyObject* const* arguments, size_t count,
+                            PyObject* keywords) const {
+        const Shared<Table> pinned = table;
+        const HeldScope held(scope_);
+        auto* function = reinterpret_cast<PyFunctionObject*>(held.function.get());
+        if (!function) {
+            throw py::type_error(
+                "a table made for code alone knows no defaults, so no calls: make it "
+                "for the function, and keep that");
+        }
+        if (function->func_code != as_object(held.code.get())) {
+            throw py::type_error(
+                "the function has other code than the table was made for: make a table "
+                "for it as it is now");
+        }
+        const auto size = static_cast<size_t>(held.code.get()->co_nlocalsplus);
+        auto* storage =
+            static_cast<SlotWord*>(__builtin_alloca(size * sizeof(SlotWord)));
+        ArgumentsView view(function, {storage, size});
+        if (!view.bind(arguments, count, keywords)) {
+            if (PyErr_Occurred()) throw py::error_already_set();
+            throw py::type_error(
+                "the arguments do not fit " +
+                py::cast<std::string>(py::handle(function->func_qualname)) +
+                py::cast<std::string>(py::str(py::module_::import("inspect").attr(
+                    "signature")(py::handle(held.function.get())))));
+        }
+        return first_of(*pinned, view);
+    }
+
+    int traverse(visitproc visit, void* arg) const {
+        if (!table.is_only()) return 0;
+        for (const Shared<Entry>& entry : table->entries()) {
+            if (!entry.is_only()) continue;
+            Py_VISIT(entry->payload.get());
+            Py_VISIT(entry->source.get());
+            Py_VISIT(entry->last_error.get());
+            Py_VISIT(entry->meaning.get());
+            for (const Owned<>& kept : entry->program.references())
+                Py_VISIT(kept.get());
+        }
+        return 0;
+    }
+
+    void clear() { table = make_shared_counted<Table>(); }
+
+    Shared<Table> table = make_shared_counted<Table>();
+
+private:
+    /// Throws what a guard lets through, and where strict mode finds a difference.
+    static Shared<Entry> first_of(const Table& table, const View& view) {
+        auto** values = static_cast<PyObject**>(
+            __builtin_alloca(sizeof(PyObject*) * table.value_count()));
+        const Entry* found = lookup(table, view, values);
+        if (PyErr_Occurred()) throw py::error_already_set();
+        if (is_strict() && !is_right_answer(view, table, found))
+            throw py::error_already_set();
+        if (!found) return {};
+        note_hit(*found);
+        return Shared<Entry>(const_cast<Entry*>(found));
+    }
+
+    GuardTree scope_;
+};
+
+py::dict dict_of_differences(const Table& table) {
+    py::dict all;
+    for (const Difference& each : differences(table))
+        all[each.fact.c_str()] = each.demands;
+    return all;
+}
+
+/// An entry for Python, which keeps it.
+struct TableEntryHandle {
+    Shared<Entry> entry;
+};
+
+/// Calls `find(table)`, past pybind11's call path: the payload of the entry it gives,
+/// or `otherwise`.
+template <class Find>
+PyObject* payload_of(PyObject* self, PyObject* otherwise, Find find) {
+    try {
+        auto* instance = reinterpret_cast<py::detail::instance*>(self);
+        auto value = instance->get_value_and_holder();
+        if (!value.holder_constructed())
+            throw py::type_error("this object was not initialised: call its class");
+        const Shared<Entry> found =
+            find(*static_cast<const GuardTable*>(value.value_ptr()));
+        return Owned<>::share(found ? found->payload.get() : otherwise).release();
+    } catch (...) {
+        translate_exception();
+        return nullptr;
+    }
+}
+
+/// METH_FASTCALL: `lookup(subject, default=None)`.
+PyObject* look_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    if (count < 1 || count > 2) {
+        PyErr_Format(PyExc_TypeError,
+                     "lookup() takes a subject and a default, %zd arguments given",
+                     count);
+        return nullptr;
+    }
+    return payload_of(self, count > 1 ? arguments[1] : Py_None,
+                      [&](const GuardTable& table) { return table.find(*arguments); });
+}
+
+/// METH_FASTCALL | METH_KEYWORDS: `lookup_call(*args, **kwargs)`.
+PyObject* look_up_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                       PyObject* keywords) {
+    return payload_of(self, Py_None, [&](const GuardTable& table) {
+        return table.find_call(arguments, static_cast<size_t>(count), keywords);
+    });
+}
+
+PyMethodDef lookup_method = {
+    "lookup", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&look_up)),
+    METH_FASTCALL,
+    "lookup($self, subject, default=None, /)\n--\n\n"
+    "The payload of the first entry, oldest first, whose guards pass; `default` when "
+    "there is none. `subject` is a mapping of local names, or the frame given to a "
+    "callback. Its cost does not grow with the number of entries where they differ in "
+    "types, constants, identities, lengths or sizes."};
+
+PyMethodDef lookup_call_method = {
+    "lookup_call",
+    reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&look_up_call)),
+    METH_FASTCALL | METH_KEYWORDS,
+    "lookup_call($self, /, *args, **kwargs)\n--\n\n"
+    "As lookup, for a call of the table's function with these arguments: defaults, "
+    "*args and **kwargs are bound as Python does, and no dict is made for it. None "
+    "when "
+    "no entry's guards pass. TypeError where the call does not fit the function."};
+
+}  // namespace
+
+void bind_table(py::module_& module) {
+    py::class_<TableEntryHandle> entry(module, "TableEntry",
+                                       "One (guards, payload) of a Table.");
+    forbid_making(entry);
+    entry
+        .def_property_readonly("payload",
+                               [](const TableEntryHandle& self) {
+                                   return object_or_none(self.entry->payload.get());
+                               })
+        .def_property_readonly("guards",
+                               [](const TableEntryHandle& self) {
+                                   return object_or_none(self.entry->source.get());
+                               })
+        .def_property_readonly(
+            "hits", [](const TableEntryHandle& self) { return self.entry->hits; })
+        .def_property_readonly(
+            "errors", [](const TableEntryHandle& self) { return self.entry->errors; },
+            "How often a guard raised, which counts as a miss.")
+        .def_property_readonly("last_error", [](const TableEntryHandle& self) {
+            return object_or_none(self.entry->last_error.get());
+        });
+
+    py::class_<GuardTable> table(
+        module, "Table", garbage_collected<GuardTable>(),
+        "Guards with payloads for the calls of one function, looked up without a hook: "
+        "Table(function). Entries are tried in the order they were added; the first "
+        "whose guards pass is the answer, found without trying all.");
+    table.def(py::init<py::handle>(), py::arg("scope"))
+        .def(
+            "add",
+            [](const py::object& self, py::handle guards, py::handle payload) {
+                return TableEntryHandle{
+                    initialised<GuardTable>(self).add(guards, payload)};
+            },
+            py::arg("guards"), py::arg("payload"),
+            "Adds guards, as they are now, behind all others. `payload`: what lookup "
+            "gives for them.")
+        .def(
+            "remove",
+            [](const py::object& self, const TableEntryHandle& handle) {
+                auto& from = initialised<GuardTable>(self);
+                const size_t before = from.table->entries().size();
+                from.table = from.table->without(*handle.entry);
+                if (from.table->entries().size() == before)
+                    throw py::value_error("this entry is not in the table");
+            },
+            py::arg("entry"), "Takes an entry out.")
+        .def(
+            "find",
+            [](const py::object& self, py::handle subject) -> py::object {
+                Shared<Entry> found = initialised<GuardTable>(self).find(subject.ptr());
+                if (!found) return py::none();
+                return py::cast(TableEntryHandle{std::move(found)});
+            },
+            py::arg("subject"), "As lookup, but the entry itself, or None.")
+        .def("entries",
+             [](const py::object& self) {
+                 py::list all;
+                 for (const auto& each : initialised<GuardTable>(self).table->entries())
+                     all.append(TableEntryHandle{each});
+                 return all;
+             })
+        .def("__len__",
+             [](const py::object& self) {
+                 return initialised<GuardTable>(self).table->entries().size();
+             })
+        .def(
+            "differences",
+            [](const py::object& self) {
+                return dict_of_differences(*initialised<GuardTable>(self).table);
+            },
+            "The facts that entries do not agree on, with what each entry demands.");
+    add_method(table, lookup_method);
+    add_method(table, lookup_call_method);
+
+    module.def(
+        "differences",
+        [](py::handle code) {
+            const CodeCache* cache = CodeCache::find(code_of_python(code));
+            return cache ? dict_of_differences(*cache->table()) : py::dict();
+        },
+        py::arg("code"),
+        "The facts that the entries of a code (or function) do not agree on, with what "
+        "each entry demands, the oldest first: {'x.shape[0]': ['8', '16', '24']}. What "
+        "a "
+        "compiler may generalise.");
+}
+
+}  // namespace guardtree

@@ -1,0 +1,90 @@
+"""What guardtree tells Python's ``logging``: guards, misses, code.
+
+Loggers, each silent until asked for:
+
+- ``guardtree.guards``: the guards of each entry that is made (INFO)
+- ``guardtree.misses``: why no entry served a call, guard by guard (INFO)
+- ``guardtree.code``: the bytecode before and after, of each entry (DEBUG)
+
+``set_logs("guards", "misses")`` or the environment variable
+``GUARDTREE_LOGS=guards,misses`` turns them on. Off, they cost nothing; a record is made
+where the hook is off, so that the logging itself is not guarded.
+"""
+
+from __future__ import annotations
+
+import dis
+import io
+import logging
+import os
+from types import CodeType
+
+from ._guardtree import CacheEntry, Frame, GuardManager, _observe
+from .explanations import explain
+
+NAMES = ("guards", "misses", "code")
+"""What ``set_logs`` takes."""
+
+_guards, _misses, _code = (logging.getLogger(f"guardtree.{name}") for name in NAMES)
+
+
+def _dis_text(code: CodeType) -> str:
+    to = io.StringIO()
+    dis.dis(code, file=to)
+    return to.getvalue()
+
+
+def _entry_made(code: CodeType, entry: CacheEntry) -> None:
+    if _guards.isEnabledFor(logging.INFO):
+        made_with = entry.check_fn
+        if not isinstance(made_with, GuardManager):
+            made_with = f"a callable: {made_with!r}"
+        _guards.info("%s: an entry was made\n%s", code.co_qualname, made_with)
+    if _code.isEnabledFor(logging.DEBUG):
+        _code.debug(
+            "%s: an entry was made\nbefore\n%s\nafter\n%s",
+            code.co_qualname,
+            _dis_text(code),
+            _dis_text(entry.code),
+        )
+
+
+def _missed(frame: Frame) -> None:
+    if _misses.isEnabledFor(logging.INFO):
+        _misses.info("no entry served a call of %s", explain(frame.f_code, frame))
+
+
+def set_logs(*names: str) -> None:
+    """Log these of "guards", "misses" and "code", and no others.
+
+    A logger that nobody gave a handler writes to stderr. Raises ValueError for other
+    names.
+    """
+    unknown = [name for name in names if name not in NAMES]
+    if unknown:
+        raise ValueError(
+            f"expected names among {', '.join(NAMES)}, found {', '.join(unknown)}"
+        )
+    for name, logger in zip(NAMES, (_guards, _misses, _code)):
+        logger.setLevel(logging.DEBUG if name in names else logging.CRITICAL + 1)
+        if name in names and not logger.hasHandlers():
+            logger.addHandler(logging.StreamHandler())
+    makes = {"guards", "code"} & set(names)
+    _observe(_entry_made if makes else None, _missed if "misses" in names else None)
+
+
+def set_logs_of_environment() -> None:
+    """What GUARDTREE_LOGS asks for; names it does not know are warned of."""
+    asked = [each.strip() for each in os.environ.get("GUARDTREE_LOGS", "").split(",")]
+    asked = [each for each in asked if each]
+    known = [each for each in asked if each in NAMES]
+    if known:
+        set_logs(*known)
+    if len(known) < len(asked):
+        import warnings
+
+        others = ", ".join(each for each in asked if each not in NAMES)
+        warnings.warn(
+            f"GUARDTREE_LOGS: expected names among {', '.join(NAMES)}, found {others}",
+            stacklevel=2,
+        )
