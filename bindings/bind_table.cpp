@@ -33,8 +33,6 @@ public:
         return entry;
     }
 
-    const GuardTree& scope() const noexcept { return scope_; }
-
     /// The entry that `subject` passes, or null. Throws what a guard lets through, and
     /// what reading the subject raises.
     Shared<Entry> find(PyObject* subject) const {

@@ -80,14 +80,15 @@ void Table::decide() {
 void Table::make_decision() {
     decided_for_ = entries_.size();
     decision_.reset();
-    if (entries_.size() < least_for_one_question) return;
-    std::vector<Candidate> all;
-    all.reserve(entries_.size());
-    for (const Shared<Entry>& entry : entries_)
-        all.push_back({entry.get(), static_cast<uint32_t>(all.size())});
-    auto made = std::make_unique<Decision>(all);
-    if (made->only_split() || (made->has_splits() && all.size() >= least_for_several))
-        decision_ = std::move(made);
+    if (entries_.size() >= least_for_one_question) {
+        std::vector<Candidate> all;
+        all.reserve(entries_.size());
+        for (const Shared<Entry>& entry : entries_)
+            all.push_back({entry.get(), static_cast<uint32_t>(all.size())});
+        auto made = std::make_unique<Decision>(all);
+        const bool is_worth_it = all.size() >= least_for_several && made->has_splits();
+        if (made->only_split() || is_worth_it) decision_ = std::move(made);
+    }
     find_only_split();
 }
 

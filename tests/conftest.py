@@ -75,6 +75,16 @@ def path(request: pytest.FixtureRequest, hook: None) -> Iterator[str]:
 
 
 @pytest.fixture
+def default_policy(hook: None) -> Iterator[None]:
+    """Puts the default policy back."""
+    import guardtree as gt
+
+    prior = gt.get_policy()
+    yield
+    gt.set_policy(**prior)
+
+
+@pytest.fixture
 def only(hook: None) -> type[OnlyFor]:
     """`only(fn, answer)`: a callback that answers for fn and counts how often."""
     return OnlyFor

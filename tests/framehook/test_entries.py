@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import guardtree as gt
 import pytest
-
-
-@pytest.fixture
-def entry_limit(hook: None) -> Iterator[None]:
-    """Puts the default policy back."""
-    prior = gt.get_policy()
-    yield
-    gt.set_policy(**prior)
-
-
-def returning(value: Any) -> Any:
-    """Code of one argument `a` that returns a constant."""
-    namespace: dict[str, Any] = {}
-    exec(f"def f(a): return {value!r}", namespace)
-    return namespace["f"].__code__
+from entry_code import returning
 
 
 def typed(code: Any, kind: type) -> gt.GuardManager:
@@ -148,7 +133,7 @@ def test_one_guarded_code_may_serve_several_code_objects(only) -> None:
             assert [function(1), function(2)] == ["shared"] * 2
 
 
-def test_at_the_limit_the_callback_rests_and_lookups_go_on(only, entry_limit) -> None:
+def test_at_the_limit_the_callback_rests_and_lookups_go_on(only, default_policy) -> None:
     def f(a):
         return "plain"
 
@@ -167,7 +152,7 @@ def test_at_the_limit_the_callback_rests_and_lookups_go_on(only, entry_limit) ->
     assert stats["entries"] == 2
 
 
-def test_raising_the_limit_lets_the_callback_work_again(only, entry_limit) -> None:
+def test_raising_the_limit_lets_the_callback_work_again(only, default_policy) -> None:
     def f(a):
         return "plain"
 
@@ -181,7 +166,7 @@ def test_raising_the_limit_lets_the_callback_work_again(only, entry_limit) -> No
 
 
 def test_the_limit_is_64_and_always_missing_guards_stop_there(
-    only, entry_limit
+    only, default_policy
 ) -> None:
     def f(a):
         return "plain"
@@ -196,7 +181,7 @@ def test_the_limit_is_64_and_always_missing_guards_stop_there(
 
 
 @pytest.mark.parametrize("limit", [-1, "many", 1.5])
-def test_the_limit_is_a_count(limit, entry_limit) -> None:
+def test_the_limit_is_a_count(limit, default_policy) -> None:
     with pytest.raises((TypeError, ValueError)):
         gt.set_policy(entry_limit=limit)
     assert gt.get_policy()["entry_limit"] == 64

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import guardtree as gt
 import pytest
+from entry_code import returning
 
 
-@pytest.fixture(autouse=True)
-def default_policy(hook: None) -> Iterator[None]:
-    """Puts the default policy back."""
-    prior = gt.get_policy()
-    yield
-    gt.set_policy(**prior)
-
-
-def returning(value: Any) -> Any:
-    """Code of one argument `a` that returns a constant."""
-    namespace: dict[str, Any] = {}
-    exec(f"def f(a): return {value!r}", namespace)
-    return namespace["f"].__code__
+pytestmark = pytest.mark.usefixtures("default_policy")
 
 
 def guarded(function: Any, value: Any) -> gt.GuardedCode:
