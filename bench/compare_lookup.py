@@ -18,14 +18,14 @@ import gc
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
 import guardtree as gt
 import torch
 from guardtree.bench import evaluate, plot
-from peer import Peer, PeerInt, peer_callback_of, peer_hook, peer_hits
+from peer import Peer, PeerInt, peer_callback_of, peer_hits, peer_hook
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 LEAST = {8: 10.0, 64: 100.0}
@@ -123,6 +123,16 @@ VALUES: dict[str, Callable[[int], list[Any]]] = {
 }
 
 
+def measure_all(
+    counts: Sequence[int], rounds: int
+) -> dict[str, dict[int, tuple[float, float]]]:
+    """Ours and the peer's, by what entries differ in and by how many there are."""
+    return {
+        name: {count: measure(make(count), rounds) for count in counts}
+        for name, make in VALUES.items()
+    }
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=15)
@@ -131,10 +141,7 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     gc.disable()
-    rows = {
-        name: {count: measure(make(count), options.rounds) for count in COUNTS}
-        for name, make in VALUES.items()
-    }
+    rows = measure_all(COUNTS, options.rounds)
     if options.plot:
         binary = evaluate.find_binary()
         if not binary:

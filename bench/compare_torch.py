@@ -1,238 +1,136 @@
-"""guardtree and PyTorch's guard engine on the same tensors, in one process.
+"""guardtree and PyTorch's guard engine on the same values, in one process.
 
 Needs torch, the plugin (python -m guardtree.torch build) and a release build:
 
-    PYTHONPATH=<build>/python python bench/compare_torch.py [--json] [--rounds N]
+    PYTHONPATH=<build>/python python bench/compare_torch.py [--json] [--plot FILE]
 
-All variants of a table run in turn within each round; a number is the median over the
-rounds, a difference is taken within the round first (README.md, Method). The peer's
-trees have the same guards and none of its ambient ones.
+Both engines get the same guards (`workloads.py`), the peer none of its ambient ones. An
+engine's own empty check is subtracted from warm times; how is in README.md, Method. It
+takes some minutes; `--smoke` runs everything for a moment and claims nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import gc
 import json
+import os
 import sys
-import time
-from collections.abc import Callable
-from statistics import median
+from pathlib import Path
 from typing import Any
 
-import guardtree as gt
+import compare_lookup
 import guardtree.torch as gtt
+import tensor_costs
 import torch
-from guardtree import _guardtree
-from peer import Peer, peer_callback, peer_hits, peer_hook
+import torch_report
+import workload_costs
+from guardtree.bench import plot
+from guardtree.bench.command import (
+    SMOKE_WARNING,
+    environment,
+    reason_to_refuse,
+    show,
+)
+from workloads import SMALL, WORKLOADS
 
-Round = dict[str, float]
+PARTS = 4  # of a workload, for the progress bar
 
 
-def one_argument_loops(
-    calls: dict[str, tuple[Callable[[Any], Any], Any]],
-) -> dict[str, Callable[[int], float]]:
-    """For each call with an argument, its ns over so many calls in a row."""
-    made = {}
-    for name, (call, argument) in calls.items():
-        namespace: dict[str, Any] = {
-            "call": call, "value": argument, "clock": time.perf_counter_ns,
-        }  # fmt: skip
-        source = (
-            "def loop(times):\n    start = clock()\n    for _ in range(times):\n"
-            "        call(value)\n    return (clock() - start) / times\n"
-        )
-        exec(source, namespace)
-        made[name] = namespace["loop"]
+def arguments() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=int, help="rounds of each measurement")
+    parser.add_argument("--json", action="store_true", help="print JSON, no tables")
+    parser.add_argument("--plot", metavar="FILE", type=Path, help="draw it, as SVG")
+    parser.add_argument(
+        "--workloads",
+        metavar="A,B",
+        help=f"only these, and no tensors or entries; of {', '.join(WORKLOADS)}",
+    )
+    parser.add_argument(
+        "--smoke",
+        action="store_true",
+        help="the smallest sizes, for a moment, in any build; claims nothing",
+    )
+    options = parser.parse_args()
+    known = set(WORKLOADS)
+    options.names = options.workloads.split(",") if options.workloads else [*WORKLOADS]
+    if unknown := set(options.names) - known:
+        parser.error(f"no such workload: {', '.join(sorted(unknown))}")
+    if options.plot and not plot.available():
+        parser.error(plot.NEEDS)
+    return options
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Everything that was asked for."""
+    effort = workload_costs.SMOKE if options.smoke else workload_costs.FULL
+    if options.rounds:
+        effort = dataclasses.replace(effort, rounds=options.rounds)
+    sizes = SMALL if options.smoke else WORKLOADS
+    told = torch_report.Progress(PARTS * len(options.names) + 2)
+    found: dict[str, Any] = {"workloads": []}
+    for name in options.names:
+        measured = workload_costs.measure(sizes[name](), effort, told)
+        found["workloads"].append(measured)
+    if not options.workloads:
+        told("tensors")
+        found["tensors"] = tensor_costs.measure(effort.rounds)
+        told("entries")
+        counts = compare_lookup.COUNTS[:2] if options.smoke else compare_lookup.COUNTS
+        found["entries"] = compare_lookup.measure_all(counts, effort.rounds)
+    told.clear()
+    return found
+
+
+def facts() -> dict[str, str]:
+    """Machine and versions."""
+    cores = f"{os.cpu_count()} cores"
+    return environment() | {"torch": torch.__version__, "cores": cores}
+
+
+def document(found: dict[str, Any]) -> dict[str, Any]:
+    """The numbers, for programs."""
+    made: dict[str, Any] = {"environment": facts()}
+    # Named as if they stood alone, for programs that read nothing else.
+    made |= {"python": made["environment"]["python"], "torch": torch.__version__}
+    made |= found.get("tensors", {})
+    made["workloads"] = {each.workload: each.as_dict() for each in found["workloads"]}
+    if "entries" in found:
+        made["entries"] = found["entries"]
     return made
 
 
-def in_turn(
-    loops_: dict[str, Callable[[int], float]], rounds: int, times: int
-) -> list[Round]:
-    """Every loop once in each round."""
-    for loop in loops_.values():
-        loop(max(1, times // 10))
-    return [{name: loop(times) for name, loop in loops_.items()} for _ in range(rounds)]
-
-
-def difference(rounds: list[Round], name: str, base: str) -> float:
-    return median(each[name] - each[base] for each in rounds)
-
-
-def function_of(count: int) -> Any:
-    """A function of so many arguments."""
-    namespace: dict[str, Any] = {}
-    names = ", ".join(f"v{i}" for i in range(count))
-    exec(f"def function({names}): pass", namespace)
-    return namespace["function"]
-
-
-def in_cpp(rounds: int) -> dict[str, float]:
-    """ns per guard on a (64, 128) float32 in C++: the slope over 8 to 32 of them."""
-    import numpy as np
-
-    kinds: dict[str, Callable[[], Any]] = {
-        "NumPy": lambda: np.zeros((64, 128), "f"),
-        "torch plugin": lambda: torch.zeros(64, 128),
-        "DLPack": lambda: torch.zeros(64, 128),
-    }
-    programs: dict[str, Any] = {}
-    for name, make in kinds.items():
-        # A guard keeps the reader that its type had when it was built.
-        reader = None if name == "DLPack" else gtt.plugin().reader
-        _guardtree.register_tensor_type(torch.Tensor, reader)
-        for count in (8, 32):
-            guards = gt.GuardManager(function_of(count))
-            values = {f"v{i}": make() for i in range(count)}
-            for local, value in values.items():
-                guards.local(local).tensor_match(value)
-            programs[f"{name} {count}"] = (guards, values)
-    _guardtree.register_tensor_type(torch.Tensor, gtt.plugin().reader)
-    found: dict[str, list[float]] = {name: [] for name in kinds}
-    for _ in range(rounds):
-        times = {
-            name: _guardtree._time_evaluations(guards, values, 3000)
-            for name, (guards, values) in programs.items()
-        }
-        for name, slopes in found.items():
-            slopes.append((times[f"{name} 32"] - times[f"{name} 8"]) / 24)
-    return {name: median(slopes) for name, slopes in found.items()}
-
-
-def two_tensors(names: str, aliasing: bool) -> tuple[gt.GuardManager, Peer, dict]:
-    """The same guards in both engines: type and tensor facts, no aliasing."""
-    values = {sys.intern(name): torch.randn(64, 128) for name in names}
-    guards = gt.GuardManager(step)
-    for name, value in values.items():
-        guards.local(name).tensor_match(value)  # of exactly this type
-    if aliasing:
-        guards.distinct_objects(*map(guards.local, names))
-    peer = Peer(values, aliasing)
-    assert guards.check(values)
-    assert peer.check(values)
-    return guards, peer, values
-
-
-def step(x: Any, y: Any) -> Any:
-    return x
-
-
-def instead(x: Any, y: Any) -> Any:
-    return x
-
-
-def through_check(rounds: int) -> dict[str, tuple[float, float]]:
-    """ns of `check` over each engine's own empty check: ours, the peer's."""
-    empty_values = {"x": 1, "y": 2}
-    empty, empty_peer = gt.GuardManager(step), Peer({}, aliasing=False)
-    one = two_tensors("x", aliasing=False)
-    two = two_tensors("xy", aliasing=True)
-    calls: dict[str, tuple[Any, Any]] = {
-        "ours empty": (empty.check, empty_values),
-        "peer empty": (empty_peer.check, empty_values),
-    }
-    for name, (guards, peer, values) in {"one": one, "two": two}.items():
-        calls[f"ours {name}"] = (guards.check, values)
-        calls[f"peer {name}"] = (peer.check, values)
-    done = in_turn(one_argument_loops(calls), rounds, 20_000)
-    return {
-        name: (
-            difference(done, f"ours {name}", "ours empty"),
-            difference(done, f"peer {name}", "peer empty"),
-        )
-        for name in ("one", "two")
-    }
-
-
-def lookup_in_cpp(rounds: int) -> float:
-    """ns of the two tensors' guards in C++."""
-    guards, _, values = two_tensors("xy", aliasing=True)
-    return median(
-        _guardtree._time_evaluations(guards, values, 20_000) for _ in range(rounds)
-    )
-
-
-def hook_loop(function: Any, values: dict[str, Any]) -> Callable[[int], float]:
-    namespace: dict[str, Any] = dict(values, call=function, clock=time.perf_counter_ns)
-    source = (
-        "def loop(times):\n    start = clock()\n    for _ in range(times):\n"
-        "        call(x, y)\n    return (clock() - start) / times\n"
-    )
-    exec(source, namespace)
-    return namespace["loop"]
-
-
-def fresh(function: Any) -> Any:
-    """A function of its own, with code of its own."""
-    return type(function)(function.__code__.replace(), globals())
-
-
-def through_hook(rounds: int, times: int = 5000) -> tuple[float, float]:
-    """ns of a hit through each engine's own frame hook over the plain call."""
-    guards, _, values = two_tensors("xy", aliasing=True)
-    plain, ours, theirs = fresh(step), fresh(step), fresh(step)
-
-    def compiler(frame: Any, entry: Any, state: Any) -> Any:
-        if frame.f_code is not ours.__code__:
-            return None
-        return gt.GuardedCode(instead.__code__, guards)
-
-    loops_ = {name: hook_loop(f, values) for name, f in
-              (("plain", plain), ("ours", ours), ("peer", theirs))}  # fmt: skip
-    with gt.optimize(compiler):
-        ours(**values)
-    peer = Peer(values, aliasing=True)
-    callback = peer_callback(theirs.__code__, instead.__code__, peer)
-    rows: list[Round] = []
-    for _ in range(rounds + 2):
-        row = {"plain": loops_["plain"](times)}
-        with gt.optimize(False):
-            row["ours"] = loops_["ours"](times)
-        with peer_hook(callback):
-            row["peer"] = loops_["peer"](times)
-        rows.append(row)
-    assert gt.cache_entries(ours)[0].hits >= rounds * times
-    assert peer_hits(theirs.__code__) == 1
-    rows = rows[2:]
-    return difference(rows, "ours", "plain"), difference(rows, "peer", "plain")
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=int, default=41)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    """Runs the command; its exit status."""
+    options = arguments()
+    problem = reason_to_refuse() if not options.smoke else ""
     if not gtt.has_plugin():
-        print("no plugin; run: python -m guardtree.torch build", file=sys.stderr)
+        problem = "no plugin; run: python -m guardtree.torch build"
+    if problem:
+        print(problem, file=sys.stderr)
         return 1
     torch.set_num_threads(1)
     gc.disable()
-    cpp = in_cpp(options.rounds)
-    check = through_check(options.rounds)
-    hook = through_hook(options.rounds)
-    two = lookup_in_cpp(options.rounds)
-    result = {
-        "python": sys.version.split()[0],
-        "torch": torch.__version__,
-        "cpp_ns_per_guard": cpp,
-        "cpp_ns_two_tensors": two,
-        "check_ns_over_empty": check,
-        "hook_ns_over_plain": hook,
-    }
+    found = measure(options)
+    if options.plot:
+        title = (
+            f"The same guards, CPython {facts()['python']}, torch {facts()['torch']}"
+        )
+        torch_report.draw(found["workloads"], title, options.plot)
     if options.json:
-        print(json.dumps(result, indent=1))
-        return 0
-    print(f"CPython {result['python']}, torch {torch.__version__}; ns")
-    for name, cost in cpp.items():
-        print(f"  one (64, 128) float32 in C++, {name:24s} {cost:7.1f}")
-    print(f"  {'two tensors, one evaluation in C++':53s} {two:7.1f}")
-    rows = [
-        (f"check of {name}, empty subtracted", *pair) for name, pair in check.items()
-    ]
-    rows.append(("hit through the hook, plain subtracted", *hook))
-    for name, ours, peer in rows:
-        print(f"  {name:53s} {ours:7.1f}   peer {peer:6.1f}   x{peer / ours:.1f}")
+        print(json.dumps(document(found), indent=1))
+    else:
+        print(", ".join(f"{name} {value}" for name, value in facts().items()) + "\n")
+        tables = torch_report.workload_tables(found["workloads"])
+        if "tensors" in found:
+            tables.append(torch_report.tensor_table(found["tensors"]))
+            tables.append(torch_report.entries_table(found["entries"]))
+        show(tables)
+    if options.smoke:
+        print(SMOKE_WARNING, file=sys.stderr)
     return 0
 
 
