@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import guardtree as gt
@@ -40,15 +41,22 @@ def our_counts(guards: gt.GuardManager) -> dict[str, int]:
     return {"guards": counts.checks + counts.relations, "nodes": counts.nodes}
 
 
-OURS = (
-    Engine(
-        "guardtree",
-        plans.plan_of,
-        plans.build,
-        our_counts,
-        _guardtree._time_evaluations,
-    ),
+def assume(enabled: bool) -> None:
+    """Whether trees that are compiled from now on assume what lies in dicts."""
+    gt.set_assumptions(enabled)
+
+
+PLAIN = Engine(
+    "plain",
+    plans.plan_of,
+    plans.build,
+    our_counts,
+    _guardtree._time_evaluations,
+    enter=partial(assume, False),
+    leave=partial(assume, True),
 )
+
+OURS = (PLAIN, replace(PLAIN, name="guardtree", enter=nothing, leave=nothing))
 
 COMPARED = OURS[-1]
 """The variant of ours that ratios are to."""

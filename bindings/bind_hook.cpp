@@ -6,6 +6,7 @@
 #include "../framehook/hook.h"
 #include "../framehook/replacement.h"
 #include "../framehook/thread_state.h"
+#include "../guards/assumptions/watched_dicts.h"
 
 #include "bindings.h"
 #include "frame.h"
@@ -203,6 +204,7 @@ void bind_test_switches(py::module_& module) {
     module.def("_shut_down", [] {
         observe(py::none(), py::none());
         shut_down();
+        tear_down_watched_dicts();
     });
 }
 

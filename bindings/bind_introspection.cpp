@@ -5,6 +5,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include "../framelocals/dict_watch.h"
+#include "../guards/assumptions/assumption.h"
 #include "../guards/op.h"
 
 #include "bindings.h"
@@ -99,6 +101,7 @@ py::dict features() {
     facts["built_for"] = PY_VERSION;
     facts["init_may_escape_hook"] = CPython::init_may_escape_hook;
     facts["checks_c_stack"] = CPython::checks_c_stack;
+    facts["dict_watcher"] = has_dict_watcher();
     facts["free_threaded"] = false;
     facts["subinterpreters"] = false;
 #ifdef NDEBUG
@@ -109,13 +112,42 @@ py::dict features() {
     return facts;
 }
 
+py::dict counts_of_assumptions() {
+    const AssumptionCounts& counts = assumption_counts;
+    py::dict told;
+    told["arms"] = counts.arms;
+    told["rearms"] = counts.rearms;
+    told["events"] = counts.events;
+    told["found"] = counts.found;
+    told["demotions"] = counts.demotions;
+    told["armed"] = counts.armed;
+    told["watched"] = counts.watched;
+    return told;
+}
+
 }  // namespace
 
 void bind_introspection(py::module_& module) {
     module.def("features", &features,
                "What this build does on this CPython, as a dict: cpython, built_for, "
                "init_may_escape_hook (constructors that CPython 3.13 specialised run "
-               "`__init__` unseen), checks_c_stack, free_threaded, subinterpreters.");
+               "`__init__` unseen), checks_c_stack, dict_watcher (False: this CPython "
+               "has none, or others have taken all eight; assumptions compare then), "
+               "free_threaded, subinterpreters.");
+    set_up_watched_dicts();
+    module.def("set_assumptions", &set_assumptions, py::arg("enabled"), py::pos_only(),
+               "Whether guards compiled from now on are assumed to hold as long as no "
+               "dict that "
+               "they go through changes, after they have passed. On at first. Gives "
+               "the former "
+               "setting. Answers are the same; for comparing and debugging.");
+    module.def(
+        "assumption_counts", &counts_of_assumptions,
+        "What became of assumptions in this process, as a dict of counts: arms "
+        "(checked and relied on from then), rearms (those that had been broken), "
+        "events (changes that broke some, told by CPython), found (by comparing), "
+        "demotions (dicts that change too often and are read directly), armed and "
+        "watched (assumptions and dicts now).");
     module.def("_kinds", [] { return kind_list(AllKinds{}); });
     module.def("_steps", [] { return step_list(AllSteps{}); });
     module.def("_relations", [] { return relation_list(AllRelations{}); });

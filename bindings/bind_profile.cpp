@@ -76,7 +76,7 @@ py::list rows(const GuardProfile& self) {
     py::list list;
     for (size_t i = 0; i < program.ops().size(); ++i) {
         const Op& op = program.ops()[i];
-        if (op.code() == OpCode::ItemBlock) continue;
+        if (op.is_internal()) continue;
         const OpCount& count = self.profile().counts()[i];
         const std::string python = program.claim_text(i);
         list.append(row(op.is_relation() ? python : program.path_text(i),

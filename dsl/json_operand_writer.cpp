@@ -342,7 +342,7 @@ std::span<const JsonShape> json_shapes(OpCode code) {
     case OpCode::type: return operand_shapes<type>;
         GUARDTREE_OPS(X)
 #undef X
-    case OpCode::ItemBlock: break;
+    default: break;
     }
     return {};
 }

@@ -64,7 +64,7 @@ std::vector<Demand> demands_of(const Program& program) {
     std::vector<Demand> all;
     for (size_t i = 0; i < program.ops().size(); ++i) {
         const Op& op = program.ops()[i];
-        if (op.code() == OpCode::ItemBlock || op.is_step()) continue;
+        if (op.is_internal() || op.is_step()) continue;
         if (op.is_kind())
             add_demands(program.path_text(i), op, all);
         else

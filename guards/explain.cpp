@@ -26,7 +26,7 @@ struct Collector {
     size_t ran = 0;
 
     void runs(const Op& op) noexcept {
-        if (op.code() != OpCode::ItemBlock) ++ran;
+        if (!op.is_internal()) ++ran;
     }
 
     bool is_told_already(const Op& op, std::span<PyObject* const> found) {

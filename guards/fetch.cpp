@@ -27,7 +27,19 @@ PyObject* follow(const Op& op, const View& view, PyObject* from) noexcept {
     }
 }
 
-PyObject* follow(const Op& step, const View& view, PyObject* from) noexcept {
+/// False for kinds that may run user code: they are not asked here.
+template <class T>
+bool passes(const Op& op, PyObject* value) noexcept {
+    if constexpr (GuardKind<T>) {
+        if constexpr (!T::info.calls_python) return op.as<T>().check(value);
+    }
+    static_cast<void>(op), static_cast<void>(value);
+    return false;
+}
+
+}  // namespace
+
+PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept {
     switch (step.code()) {
 #define X(type, stem)                                                        \
     case OpCode::type:                                                       \
@@ -40,7 +52,15 @@ PyObject* follow(const Op& step, const View& view, PyObject* from) noexcept {
     __builtin_unreachable();
 }
 
-}  // namespace
+bool passes_kind(const Op& kind, PyObject* value) noexcept {
+    switch (kind.code()) {
+#define X(type, stem) \
+    case OpCode::type: return passes<type>(kind, value);
+        GUARDTREE_KINDS(X)
+#undef X
+    default: __builtin_unreachable();
+    }
+}
 
 bool is_plain_step(const Op& step) noexcept {
     switch (step.code()) {
@@ -54,7 +74,7 @@ bool is_plain_step(const Op& step) noexcept {
 
 PyObject* fetch(const ValuePath& path, const View& view) noexcept {
     PyObject* value = path.slot >= 0 ? slot_object(view.slots()[path.slot]) : nullptr;
-    for (const Op& step : path.steps) value = follow(step, view, value);
+    for (const Op& step : path.steps) value = follow_step(step, view, value);
     return value;
 }
 

@@ -1,9 +1,16 @@
-// Fetching one value outside a walk.
+// Steps and kinds one by one, outside a walk.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "program.h"
 
 namespace guardtree {
+
+/// The child that a plain step fetches from a view (roots) or a value, borrowed; null
+/// when it is not there, or `from` is null. About 2 ns.
+PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept;
+
+/// What a kind that runs no user code says of a value.
+bool passes_kind(const Op& kind, PyObject* value) noexcept;
 
 /// Runs no user code and makes no reference, so that `fetch` may take it.
 bool is_plain_step(const Op& step) noexcept;

@@ -24,6 +24,17 @@ namespace guardtree {
 /// is pending until the walk takes it.
 enum class Verdict : uint8_t { fail, pass, error };
 
+/// What of a value an op goes by, for assumptions: which changes can change its answer.
+enum class Reads : uint8_t {
+    anything,   ///< it is run anew
+    identity,   ///< nothing that can change while the value lives
+    type,       ///< the exact type
+    attribute,  ///< an entry of the dict that the value has its attributes in
+    item,       ///< an entry of the dict that it is; the operand `key` or `name`
+    keys,       ///< which keys the dict that it is has, and their order
+    entries,    ///< all of the dict that it is
+};
+
 /// What every kind, step and relation says about itself. Docs, errors, bindings, tests
 /// and the printed tree read only this.
 struct Info {
@@ -46,6 +57,7 @@ struct Info {
     /// A kind whose check is a few instructions and no call: the hook evaluates
     /// programs of such kinds on locals before it has a stack frame.
     bool is_leaf = false;
+    Reads reads = Reads::anything;
 };
 
 /// One documented, executed case of a kind: with these operands `pass` passes and

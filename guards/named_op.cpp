@@ -27,7 +27,7 @@ std::span<const NamedOperand> operands_of(OpCode code) {
     case OpCode::type: return named_operands<type>;
         GUARDTREE_OPS(X)
 #undef X
-    case OpCode::ItemBlock: break;
+    default: break;
     }
     return {};
 }
@@ -48,7 +48,7 @@ bool make_op(OpCode code, std::span<PyObject* const> operands, Op& to, Reference
     case OpCode::type: return make_op_as<type>(operands, to, keep, problem);
         GUARDTREE_OPS(X)
 #undef X
-    case OpCode::ItemBlock: break;
+    default: break;
     }
     __builtin_unreachable();
 }

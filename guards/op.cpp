@@ -167,7 +167,7 @@ bool is_root_step(const Op& op) noexcept {
 }
 
 bool is_alive(const Op& op) noexcept {
-    if (op.code() == OpCode::ItemBlock) return true;  // its ops follow it
+    if (op.is_internal()) return true;  // its ops are asked
     return dispatch(op, [](const auto& concrete) {
         auto alive = [](const auto& member) {
             if constexpr (requires { member.is_dead(); }) {

@@ -21,6 +21,8 @@
 
 namespace guardtree {
 
+class Assumption;
+
 /// Every kind, every step and every relation: what has operands and is bound.
 #define GUARDTREE_OPS(X) GUARDTREE_KINDS(X) GUARDTREE_STEPS(X) GUARDTREE_RELATIONS(X)
 
@@ -29,7 +31,10 @@ enum class OpCode : uint16_t {
 #define X(type, stem) type,
     GUARDTREE_OPS(X)
 #undef X
-        ItemBlock,  ///< the compiler's own (item_block.h)
+    // The compiler's own, which no tree has.
+    ItemBlock,      ///< item_block.h
+    Assumption,     ///< assumptions/assumption.h
+    AssumptionEnd,  ///< behind the ops that an assumption speaks for
 };
 
 inline constexpr uint16_t kind_count = 0
@@ -58,9 +63,13 @@ constexpr bool is_step(OpCode code) noexcept {
     return static_cast<uint16_t>(static_cast<uint16_t>(code) - kind_count) < step_count;
 }
 
+/// Made by the compiler; the ops that it speaks for follow (or precede) it.
+constexpr bool is_internal(OpCode code) noexcept {
+    return code >= OpCode::ItemBlock;
+}
+
 constexpr bool is_relation(OpCode code) noexcept {
-    return static_cast<uint16_t>(code) >= kind_count + step_count &&
-           code != OpCode::ItemBlock;
+    return static_cast<uint16_t>(code) >= kind_count + step_count && !is_internal(code);
 }
 
 template <class T>
@@ -104,6 +113,12 @@ public:
         new (payload_) ItemBlockOperands(operands);
     }
 
+    /// An AssumptionEnd, or an Assumption.
+    Op(OpCode code, Assumption* of) noexcept
+        : dispatch_code_(static_cast<uint16_t>(static_cast<unsigned>(code) * 2)) {
+        new (payload_) Assumption*(of);
+    }
+
     OpCode code() const noexcept { return static_cast<OpCode>(dispatch_code_ >> 1); }
 
     /// What the walk jumps by: the code, twice, for both addressing modes.
@@ -123,6 +138,8 @@ public:
 
     bool is_relation() const noexcept { return guardtree::is_relation(code()); }
 
+    bool is_internal() const noexcept { return guardtree::is_internal(code()); }
+
     const Info& info() const noexcept {
         return *op_infos[static_cast<uint16_t>(code())];
     }
@@ -141,6 +158,11 @@ public:
         return *std::launder(reinterpret_cast<const ItemBlockOperands*>(payload_));
     }
 
+    /// The program's, which an assumption or its end is about.
+    Assumption& assumption() const noexcept {
+        return **std::launder(reinterpret_cast<Assumption* const*>(payload_));
+    }
+
 private:
     uint16_t dispatch_code_ = 0;
 
@@ -150,8 +172,9 @@ public:
         0;  ///< steps: where the fetched value goes; relations: scratch
     /// What a RememberingStep remembers; relations: how many values.
     mutable uint16_t place = 0;
-    /// Steps: the ops that need the value it fetches, which explain jumps. Item blocks:
-    /// the ops that it speaks for. Relations: the first of its sources.
+    /// Steps: the ops that need the value it fetches, which explain jumps. Item blocks
+    /// and assumptions: the ops that it speaks for, behind it; ends of assumptions:
+    /// before it. Relations: the first of its sources.
     uint32_t skip = 0;
     /// The tree's: node of a step, check of a kind, number of a relation.
     uint32_t id = 0;
@@ -171,7 +194,7 @@ decltype(auto) dispatch(const Op& op, Visitor&& visit) {
     case OpCode::type: return visit(op.as<type>());
         GUARDTREE_OPS(X)
 #undef X
-    case OpCode::ItemBlock: break;
+    default: break;
     }
     __builtin_unreachable();
 }

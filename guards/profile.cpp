@@ -48,7 +48,7 @@ public:
         const Clock::time_point now = Clock::now();
         close(now);
         current_ = nullptr;
-        if (op.code() != OpCode::ItemBlock) {
+        if (!op.is_internal()) {
             current_ = counts_ + (&op - first_);
             ++current_->executed;
         }

@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "assumptions/assumption.h"
+#include "assumptions/eligible.h"
 #include "builtin_length.h"
 #include "tree_order.h"
 
@@ -50,7 +52,8 @@ public:
           code_(code),
           program_(program),
           problem_(problem),
-          order_(tree, counts) {}
+          order_(tree, counts),
+          eligible_(tree, order_) {}
 
     bool run() {
         producer_.assign(tree_.node_count(), no_op);
@@ -75,6 +78,7 @@ private:
         stack.push_back({0, no_op, 0, order_.children(0)});
         while (!stack.empty()) {
             Frame& top = stack.back();
+            if (stack.size() == 1) end_and_begin_assumption(top);
             if (top.next_child == top.children.size()) {
                 leave(stack);
                 continue;
@@ -96,6 +100,32 @@ private:
             op.skip = static_cast<uint32_t>(program_.ops_.size() - block - 1);
         }
         return true;
+    }
+
+    /// Before a root: ends the assumption that went so far, and begins the next.
+    void end_and_begin_assumption(const Frame& view) {
+        if (assumption_op_ != no_op && view.next_child == assumed_until_) {
+            const size_t number = program_.ops_.size();
+            Op end(OpCode::AssumptionEnd, program_.assumptions_.back().get());
+            Op& begin = program_.ops_[assumption_op_];
+            begin.skip = static_cast<uint32_t>(number - assumption_op_);
+            end.skip = begin.skip - 1;
+            if (begin.is_from_local()) end.read_local(begin.source);
+            program_.ops_.push_back(end);
+            assumption_op_ = no_op;
+        }
+        if (assumption_op_ != no_op || !assumptions_enabled()) return;
+        assumed_until_ = eligible_.run_from(view.children, view.next_child);
+        if (assumed_until_ == view.next_child) return;
+        program_.assumptions_.push_back(std::make_unique<Assumption>());
+        Op begin(OpCode::Assumption, program_.assumptions_.back().get());
+        const Op& root = tree_.node(view.children[view.next_child]).step;
+        if (root.code() == code_of<Local>) {
+            const int slot = find_slot(code_, root.as<Local>().name.value);
+            begin.read_local(static_cast<uint16_t>(slot));  // enter() refuses -1
+        }
+        assumption_op_ = program_.ops_.size();
+        program_.ops_.push_back(begin);
     }
 
     void leave(std::vector<Frame>& stack) {
@@ -300,8 +330,9 @@ private:
         program_.value_count_ = static_cast<uint16_t>(values);
         program_.owned_count_ = static_cast<uint16_t>(owned_count_);
         program_.is_leaf_ = std::ranges::all_of(ops, [](const Op& op) {
-            if (op.code() == OpCode::ItemBlock) {
-                return op.block().place == ItemBlockOperands::slots;
+            if (op.is_internal()) {
+                return op.code() == OpCode::ItemBlock &&
+                       op.block().place == ItemBlockOperands::slots;
             }
             return op.is_from_local() && op.is_kind() && op.info().is_leaf;
         });
@@ -319,7 +350,7 @@ private:
         const Ops& ops = program_.ops_;
         std::vector<size_t> python_ops;
         for (size_t i = 0; i < ops.size(); ++i) {
-            if (ops[i].code() == OpCode::ItemBlock) continue;
+            if (ops[i].is_internal()) continue;
             if (ops[i].info().calls_python) python_ops.push_back(i);
         }
         program_.calls_python_ = !python_ops.empty();
@@ -374,6 +405,9 @@ private:
     Program& program_;
     Diagnostic& problem_;
     TreeOrder order_;
+    Eligible eligible_;
+    size_t assumption_op_ = no_op;  ///< of the one that is not ended yet
+    size_t assumed_until_ = 0;
     std::vector<size_t> producer_;
     std::vector<int> slot_;
     std::vector<Reader> readers_;
@@ -382,6 +416,11 @@ private:
     std::vector<bool> owned_;
     size_t owned_count_ = 0;
 };
+
+Program::Program() noexcept = default;
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
 
 bool Program::compile(const Tree& tree, PyCodeObject* code, Program& to,
                       Diagnostic& problem, const FailureCounts* counts) {

@@ -4,6 +4,7 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,9 +45,10 @@ struct FailureCounts {
 /// relations come last. 64 bytes for a value with one check.
 class Program {
 public:
-    Program() noexcept = default;
-    Program(Program&&) noexcept = default;
-    Program& operator=(Program&&) noexcept = default;
+    Program() noexcept;
+    Program(Program&&) noexcept;
+    Program& operator=(Program&&) noexcept;
+    ~Program();
 
     /// Compiles a snapshot of `tree` for `code`. Paths without checks are left out.
     /// With `counts`, siblings that failed more often come first, as far as no user
@@ -79,6 +81,11 @@ public:
     }
 
     std::span<const BlockItem> block_items() const noexcept { return block_items_; }
+
+    /// Those that its ops speak of; their state changes as it is evaluated.
+    std::span<const std::unique_ptr<Assumption>> assumptions() const noexcept {
+        return assumptions_;
+    }
 
     /// An object that an op compares with has died: the program can never pass again.
     bool is_dead() const noexcept;
@@ -125,6 +132,7 @@ private:
     std::vector<BlockItem> block_items_;
     std::vector<Note> notes_;
     References references_;
+    std::vector<std::unique_ptr<Assumption>> assumptions_;
 };
 
 }  // namespace guardtree

@@ -11,7 +11,8 @@
 // LeafSlots first: the other ops are not compiled in, and what is left needs no stack
 // frame of its own (README.md has the numbers).
 //
-// Requirements that a change must keep: 1. nothing here allocates, locks or throws;
+// Requirements that a change must keep: 1. nothing here allocates, locks or throws
+// (but an assumption that is armed, which happens once);
 // 2. an op whose source is unbound fails, it is never run; 3. an exception leaves the
 // walk either taken (`error`) or pending because it must propagate, never both.
 #pragma once
@@ -19,6 +20,7 @@
 
 #include "../framelocals/exception.h"
 
+#include "assumptions/assumption.h"
 #include "program.h"
 
 namespace guardtree {
@@ -183,6 +185,11 @@ bool run_block(const Program& program, const Op& op, const SlotWord* slots,
     return value && items_pass(block, items, value);
 }
 
+/// What an assumption starts at, where that is a local.
+inline PyObject* start_of(const Op& op, const SlotWord* slots) noexcept {
+    return op.is_from_local() ? slot_object(slots[op.source]) : nullptr;
+}
+
 /// Tells the observer what the op read.
 template <class Observer>
 void report(const Program& program, const Op& op, const SlotWord* slots,
@@ -237,7 +244,11 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
         GUARDTREE_OPS(X)
 #undef X
             && item_block,
-        &&item_block};
+        &&item_block,
+        &&assumption,
+        &&assumption,
+        &&assumption_end,
+        &&assumption_end};
 #define GUARDTREE_NEXT                                      \
     if (op == end) goto done;                               \
     if constexpr (Observer::hears_each) observer.runs(*op); \
@@ -283,6 +294,25 @@ item_block:
             run_block<W>(program, *op, slots, values) ? Verdict::pass : Verdict::fail;
         if (verdict != Verdict::pass) goto not_passed;
         op += op->skip;
+    }
+    ++op;
+    GUARDTREE_NEXT;
+
+assumption:
+    if constexpr (!Observer::hears_each && std::same_as<W, View>) {
+        PyObject* const start = start_of(*op, slots);
+        switch (op->assumption().ask(program, view, start, op->is_from_local())) {
+        case Assumption::Answer::holds: op += op->skip; break;
+        case Assumption::Answer::fails: verdict = Verdict::fail; goto not_passed;
+        case Assumption::Answer::unknown: break;
+        }
+    }
+    ++op;
+    GUARDTREE_NEXT;
+
+assumption_end:
+    if constexpr (!Observer::hears_each && std::same_as<W, View>) {
+        op->assumption().passed(program, view, *op, start_of(*op, slots));
     }
     ++op;
     GUARDTREE_NEXT;

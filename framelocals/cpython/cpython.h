@@ -104,8 +104,24 @@ concept ReadsObjects = requires(PyObject* object, PyTypeObject* type, long& numb
 };
 
 template <class V>
+concept WatchesDicts = requires(PyObject* dict, DictWatcher watcher, int id) {
+    { V::add_dict_watcher(watcher) }
+    noexcept->std::same_as<int>;
+    { V::clear_dict_watcher(id) }
+    noexcept;
+    { V::watch_dict(id, dict) }
+    noexcept;
+    { V::unwatch_dict(id, dict) }
+    noexcept;
+    { V::hides_stores(dict) }
+    noexcept->std::same_as<bool>;
+    { V::dict_tag(dict) }
+    noexcept->std::same_as<const uint64_t*>;
+};
+
+template <class V>
 concept CPythonVersion = ReadsFrames<V> && SubstitutesCode<V> && HoldsCodeExtra<V> &&
-    MovesExceptions<V> && ReadsObjects<V>;
+    MovesExceptions<V> && ReadsObjects<V> && WatchesDicts<V>;
 
 static_assert(CPythonVersion<CPython>,
               "framelocals/cpython/: this version's file is incomplete");

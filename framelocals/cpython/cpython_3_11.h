@@ -12,6 +12,7 @@
 #    include <cstddef>
 #    include <cstdint>
 
+#    include "../dict_event.h"
 #    include "../ref.h"
 
 namespace guardtree {
@@ -152,6 +153,22 @@ struct CPython311 {
     /// 3.11: materialising an instance's dict moves the values into it.
     static uint64_t dict_version(PyObject* dict) noexcept {
         return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
+    }
+
+    /// 3.11 has no watchers.
+    static int add_dict_watcher(DictWatcher) noexcept { return -1; }
+
+    static void clear_dict_watcher(int) noexcept {}
+
+    static void watch_dict(int, PyObject*) noexcept {}
+
+    static void unwatch_dict(int, PyObject*) noexcept {}
+
+    static bool hides_stores(PyObject*) noexcept { return false; }
+
+    /// The word that each change replaces, dict_version's; it lives in the dict.
+    static const uint64_t* dict_tag(PyObject* dict) noexcept {
+        return &reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
     }
 
     /// What an exact range_iterator will still give: `length` numbers from `start`.

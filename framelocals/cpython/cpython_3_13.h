@@ -18,6 +18,7 @@
 #    include <cstddef>
 #    include <cstdint>
 
+#    include "../dict_event.h"
 #    include "../ref.h"
 
 namespace guardtree {
@@ -146,6 +147,56 @@ struct CPython313 {
 
     /// None that is complete: attribute stores to inline values leave the tag alone.
     static uint64_t dict_version(PyObject*) noexcept { return 0; }
+
+    /// One of the interpreter's eight ids; -1 with an exception set when all are taken.
+    /// The callback must return 0: anything else is reported as an exception.
+    static int add_dict_watcher(DictWatcher watcher) noexcept {
+        static DictWatcher heard_by;
+        heard_by = watcher;
+        return PyDict_AddWatcher(
+            [](PyDict_WatchEvent event, PyObject* dict, PyObject* key, PyObject*) {
+                switch (event) {
+                case PyDict_EVENT_MODIFIED:
+                    heard_by(DictEvent::value, dict, key);
+                    break;
+                case PyDict_EVENT_ADDED:
+                case PyDict_EVENT_DELETED: heard_by(DictEvent::keys, dict, key); break;
+                case PyDict_EVENT_DEALLOCATED:
+                    heard_by(DictEvent::died, dict, nullptr);
+                    break;
+                default: heard_by(DictEvent::all, dict, nullptr);
+                }
+                return 0;
+            });
+    }
+
+    static void clear_dict_watcher(int id) noexcept {
+        if (PyDict_ClearWatcher(id) < 0) PyErr_Clear();
+    }
+
+    static void watch_dict(int id, PyObject* dict) noexcept {
+        if (PyDict_Watch(id, dict) < 0) PyErr_Clear();
+    }
+
+    static void unwatch_dict(int id, PyObject* dict) noexcept {
+        if (PyDict_Unwatch(id, dict) < 0) PyErr_Clear();
+    }
+
+    /// Stores that watchers do not hear of: 3.13.0 tells nothing of attributes that are
+    /// stored past the dict (gh-125608, mended in 3.13.1). Told by the running version,
+    /// not by the headers. Any dict but a module's may be an instance's.
+    static bool hides_stores(PyObject* dict) noexcept {
+        constexpr unsigned long mended = 0x030D0100;
+        return Py_Version < mended &&
+               reinterpret_cast<PyDictObject*>(dict)->ma_values != nullptr;
+    }
+
+    /// The word that each change replaces (whoever begins or ends watching does too);
+    /// null where stores to an instance's inline values would leave it alone.
+    static const uint64_t* dict_tag(PyObject* dict) noexcept {
+        auto* object = reinterpret_cast<PyDictObject*>(dict);
+        return object->ma_values ? nullptr : &object->ma_version_tag;
+    }
 
     /// What an exact range_iterator will still give: `length` numbers from `start`.
     static void range_left(PyObject* iterator, long& start, long& step,

@@ -20,6 +20,7 @@
 #    include <cstddef>
 #    include <cstdint>
 
+#    include "../dict_event.h"
 #    include "../ref.h"
 
 namespace guardtree {
@@ -151,6 +152,46 @@ struct CPython314 {
 
     /// None: 3.14 has no tag any more.
     static uint64_t dict_version(PyObject*) noexcept { return 0; }
+
+    /// One of the interpreter's eight ids; -1 with an exception set when all are taken.
+    /// The callback must return 0: anything else is reported as an exception.
+    static int add_dict_watcher(DictWatcher watcher) noexcept {
+        static DictWatcher heard_by;
+        heard_by = watcher;
+        return PyDict_AddWatcher(
+            [](PyDict_WatchEvent event, PyObject* dict, PyObject* key, PyObject*) {
+                switch (event) {
+                case PyDict_EVENT_MODIFIED:
+                    heard_by(DictEvent::value, dict, key);
+                    break;
+                case PyDict_EVENT_ADDED:
+                case PyDict_EVENT_DELETED: heard_by(DictEvent::keys, dict, key); break;
+                case PyDict_EVENT_DEALLOCATED:
+                    heard_by(DictEvent::died, dict, nullptr);
+                    break;
+                default: heard_by(DictEvent::all, dict, nullptr);
+                }
+                return 0;
+            });
+    }
+
+    static void clear_dict_watcher(int id) noexcept {
+        if (PyDict_ClearWatcher(id) < 0) PyErr_Clear();
+    }
+
+    static void watch_dict(int id, PyObject* dict) noexcept {
+        if (PyDict_Watch(id, dict) < 0) PyErr_Clear();
+    }
+
+    static void unwatch_dict(int id, PyObject* dict) noexcept {
+        if (PyDict_Unwatch(id, dict) < 0) PyErr_Clear();
+    }
+
+    /// Stores that watchers do not hear of.
+    static bool hides_stores(PyObject*) noexcept { return false; }
+
+    /// None: 3.14 has no tag any more.
+    static const uint64_t* dict_tag(PyObject*) noexcept { return nullptr; }
 
     /// What an exact range_iterator will still give: `length` numbers from `start`.
     static void range_left(PyObject* iterator, long& start, long& step,

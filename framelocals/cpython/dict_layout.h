@@ -128,4 +128,15 @@ inline PyObject* managed_dict(PyObject* object) noexcept {
     return reinterpret_cast<PyObject* const*>(object)[-3];
 }
 
+/// Where an instance of a type with a managed dict keeps its pointer, when it has a
+/// dict; else null. From 3.13 on the dict may share the instance's values.
+inline PyObject* const* place_of_managed_dict(PyObject* object) noexcept {
+    PyObject* const* place = reinterpret_cast<PyObject* const*>(object) - 3;
+#if PY_VERSION_HEX >= 0x030D0000
+    return *place ? place : nullptr;
+#else
+    return *place && !instance_values(object, Py_TYPE(object)) ? place : nullptr;
+#endif
+}
+
 }  // namespace guardtree

@@ -17,6 +17,7 @@ struct DictContains {
         .python = "dict_has(value, key) is True",
         .shorthand = "key in value",
         .is_by_value = true,
+        .reads = Reads::item,
     };
     static constexpr Example examples[] = {
         {"'a'", "{'a': None}", "{}"},

@@ -16,6 +16,7 @@ struct DictKeySet {
             "is_a(value, dict) and same_constant(frozenset(dict.keys(value)), "
             "expected)",
         .is_by_value = true,
+        .reads = Reads::keys,
     };
     static constexpr Example examples[] = {
         {"{'a', 1}", "{1: 0, 'a': 0}", "{True: 0, 'a': 0}"},

@@ -15,6 +15,7 @@ struct DictKeys {
             "OrderedDict's own order and overridden methods do not count.",
         .python =
             "is_a(value, dict) and same_constant(tuple(dict.keys(value)), expected)",
+        .reads = Reads::keys,
     };
     static constexpr Example examples[] = {
         {"('a', 1)", "{'a': 0, 1: 0}", "{1: 0, 'a': 0}"},

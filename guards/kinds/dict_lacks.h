@@ -17,6 +17,7 @@ struct DictLacks {
         .python = "dict_has(value, key) is False",
         .shorthand = "key not in value",
         .is_by_value = true,
+        .reads = Reads::item,
     };
     static constexpr Example examples[] = {
         {"'a'", "{}", "{'a': None}"},

@@ -16,6 +16,7 @@ struct DictVersion {
             "values are too: there the check compares their addresses, one by one. In "
             "Python it is told by the identity of the dict only.",
         .python = "is_unchanged(value, expected)",
+        .reads = Reads::entries,
     };
     static constexpr Example examples[] = {
         {"__import__('token').EXACT_TOKEN_TYPES",

@@ -15,6 +15,7 @@ struct IdMatchHeld {
         .python = "value is expected",
         .fact = "value",
         .is_leaf = true,
+        .reads = Reads::identity,
     };
     static constexpr Example examples[] = {
         {"len", "len", "print"}, {"None", "None", "0"}, {"1", "1", "True"}};

@@ -14,6 +14,7 @@ struct IsFalse {
         .fact = "value",
         .is_by_value = true,
         .is_leaf = true,
+        .reads = Reads::identity,
     };
     static constexpr Example examples[] = {{"", "False", "0"}};
 

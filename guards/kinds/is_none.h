@@ -14,6 +14,7 @@ struct IsNone {
         .fact = "value",
         .is_by_value = true,
         .is_leaf = true,
+        .reads = Reads::identity,
     };
     static constexpr Example examples[] = {{"", "None", "0"}};
 

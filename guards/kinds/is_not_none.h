@@ -13,6 +13,7 @@ struct IsNotNone {
         .fact = "value",
         .is_by_value = true,
         .is_leaf = true,
+        .reads = Reads::identity,
     };
     static constexpr Example examples[] = {{"", "0", "None"}};
 

@@ -14,6 +14,7 @@ struct IsTrue {
         .fact = "value",
         .is_by_value = true,
         .is_leaf = true,
+        .reads = Reads::identity,
     };
     static constexpr Example examples[] = {{"", "True", "1"}};
 

@@ -18,6 +18,7 @@ struct Length {
         .shorthand = "len(value) == expected",
         .fact = "len(value)",
         .is_by_value = true,
+        .reads = Reads::keys,
     };
     static constexpr Example examples[] = {
         {"2", "[1, 2]", "[1]"},

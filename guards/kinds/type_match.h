@@ -14,6 +14,7 @@ struct TypeMatch {
         .fact = "type(value)",
         .is_by_value = true,
         .is_leaf = true,
+        .reads = Reads::type,
     };
     static constexpr Example examples[] = {
         {"int", "1", "True"}, {"dict", "{}", "[]"}, {"type(None)", "None", "0"}};

@@ -12,6 +12,7 @@ struct Builtin {
         .summary =
             "The value of a name in the frame's builtins. Fails where there is none.",
         .python = "B[key]",
+        .reads = Reads::item,
     };
     static constexpr StepExample examples[] = {{"'len'", "{}", "len", "None"}};
 
@@ -19,6 +20,11 @@ struct Builtin {
 
     static constexpr auto operands() {
         return std::tuple{operand("key", &Builtin::key)};
+    }
+
+    /// The dict that has the entry.
+    static PyObject* dict_of(const View& view) noexcept {
+        return view.builtins().get();
     }
 
     Borrowed<> get(const View& view, Remembered remembered) const noexcept {

@@ -14,6 +14,7 @@ struct DictItem {
             "`__getitem__` and `__missing__` do not run. Fetches nothing where a key "
             "of a user's type with the same hash would have to be asked.",
         .python = "plain_dict_item(value, key)",
+        .reads = Reads::item,
     };
     static constexpr StepExample examples[] = {{"'a'", "{'a': 1}", "1", "{}"},
                                                {"'a'", "{2: 3, 'a': 1}", "1", "{2: 3}"},

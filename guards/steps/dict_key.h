@@ -14,6 +14,7 @@ struct DictKey {
             "counts from the end. Overridden methods, and an OrderedDict's own order, "
             "do not count. Linear.",
         .python = "list(dict.keys(value))[position]",
+        .reads = Reads::keys,
     };
     static constexpr StepExample examples[] = {{"0", "{'a': 1}", "'a'", "{}"},
                                                {"-1", "{'a': 1, 2: 3}", "2", "[2]"}};

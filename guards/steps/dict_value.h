@@ -15,6 +15,7 @@ struct DictValue {
             "own order, do not count. Linear. With dict_key it guards a dict by "
             "order.",
         .python = "list(dict.values(value))[position]",
+        .reads = Reads::entries,
     };
     static constexpr StepExample examples[] = {{"0", "{'a': 1}", "1", "{}"},
                                                {"-1", "{'a': 1, 2: 3}", "3", "[2]"}};

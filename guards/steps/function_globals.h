@@ -10,6 +10,7 @@ struct FunctionGlobals {
         .name = "function_globals",
         .summary = "The dict of globals of a function written in Python.",
         .python = "plain_function(value).__globals__",
+        .reads = Reads::identity,
     };
     static constexpr StepExample examples[] = {
         {"", "eval('lambda: 0', {'__builtins__': {}})", "{'__builtins__': {}}", "len"},

@@ -12,6 +12,7 @@ struct Global {
         .summary =
             "The value of a name in the frame's globals. Fails where there is none.",
         .python = "G[key]",
+        .reads = Reads::item,
     };
     static constexpr StepExample examples[] = {{"'FLAG'", "{}", "True", "None"}};
 
@@ -20,6 +21,9 @@ struct Global {
     static constexpr auto operands() {
         return std::tuple{operand("key", &Global::key)};
     }
+
+    /// The dict that has the entry.
+    static PyObject* dict_of(const View& view) noexcept { return view.globals().get(); }
 
     Borrowed<> get(const View& view, Remembered remembered) const noexcept {
         return find_in_dict(view.globals().get(), key, remembered);

@@ -14,6 +14,7 @@ struct InstanceAttr {
             "says. No user code runs, and no `__dict__` is made where there is none "
             "yet. Values that are classes have none.",
         .python = "instance_attr(value, name)",
+        .reads = Reads::attribute,
     };
     static constexpr StepExample examples[] = {
         {"'a'", "type('P', (), {'__init__': lambda self: setattr(self, 'a', 2)})()",

@@ -12,6 +12,7 @@ struct MethodFunction {
             "The function of a bound method. Methods of C types have another type and "
             "fetch nothing.",
         .python = "bound_method(value).__func__",
+        .reads = Reads::identity,
     };
     static constexpr StepExample examples[] = {
         {"", "__import__('types').MethodType(len, 'ab')", "len", "len"},

@@ -12,6 +12,7 @@ struct MethodSelf {
             "The object that a method is bound to. Methods of C types have another "
             "type and fetch nothing.",
         .python = "bound_method(value).__self__",
+        .reads = Reads::identity,
     };
     static constexpr StepExample examples[] = {
         {"", "__import__('types').MethodType(len, 'ab')", "'ab'", "len"},

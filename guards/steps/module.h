@@ -12,6 +12,7 @@ struct Module {
         .summary =
             "A module by its full name, as sys.modules has it. It is not imported.",
         .python = "__import__('sys').modules[name]",
+        .reads = Reads::item,
     };
     static constexpr StepExample examples[] = {
         {"'sys'", "{}", "__import__('sys')", "None"},
@@ -23,8 +24,11 @@ struct Module {
         return std::tuple{operand("name", &Module::name)};
     }
 
-    Borrowed<> get(const View&) const noexcept {
-        return find_name(PyImport_GetModuleDict(), name.value);
+    /// The dict that has the entry.
+    static PyObject* dict_of(const View&) noexcept { return PyImport_GetModuleDict(); }
+
+    Borrowed<> get(const View& view) const noexcept {
+        return find_name(dict_of(view), name.value);
     }
 };
 

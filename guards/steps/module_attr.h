@@ -13,6 +13,7 @@ struct ModuleAttr {
             "An entry of the dict of a module (or of a subclass): a module's "
             "`__getattr__`, and properties of a subclass, do not run.",
         .python = "dict_of_module(value)[name]",
+        .reads = Reads::item,
     };
     static constexpr StepExample examples[] = {
         {"'maxsize'", "__import__('sys')", "__import__('sys').maxsize", "3"},
@@ -24,9 +25,13 @@ struct ModuleAttr {
         return std::tuple{operand("name", &ModuleAttr::name)};
     }
 
+    /// The dict that has the entry; null where the value is no module.
+    static PyObject* dict_of(PyObject* value) noexcept {
+        return PyModule_Check(value) ? PyModule_GetDict(value) : nullptr;
+    }
+
     Borrowed<> get(PyObject* value) const noexcept {
-        if (!PyModule_Check(value)) return nullptr;
-        return find_name(PyModule_GetDict(value), name.value);
+        return find_name(dict_of(value), name.value);
     }
 };
 

@@ -12,6 +12,7 @@ struct TupleItem {
             "An element of a tuple or a subclass of tuple by position; negative counts "
             "from the end. An overridden `__getitem__` does not run.",
         .python = "tuple.__getitem__(value, index)",
+        .reads = Reads::identity,
     };
     static constexpr StepExample examples[] = {{"0", "(7,)", "7", "()"},
                                                {"-1", "(7, 8)", "8", "[7, 8]"}};

@@ -10,6 +10,7 @@ struct Type {
         .name = "type",
         .summary = "The value's type (not its `__class__`). Never fails.",
         .python = "type(value)",
+        .reads = Reads::type,
     };
     static constexpr StepExample examples[] = {{"", "3", "int", ""}};
 

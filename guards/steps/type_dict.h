@@ -10,10 +10,9 @@ struct TypeDict {
     static constexpr Info info{
         .name = "type_dict",
         .summary =
-            "The dict of a type's own attributes (`vars(value)` without the proxy). A "
-            "new reference: CPython 3.12 and later keep those of builtin types "
-            "elsewhere.",
+            "The dict of a type's own attributes (`vars(value)` without the proxy).",
         .python = "dict_of_type(value)",
+        .reads = Reads::identity,
     };
     static constexpr StepExample examples[] = {
         {"", "bool", "dict(vars(bool))", "True"},
@@ -21,9 +20,10 @@ struct TypeDict {
 
     static constexpr auto operands() { return std::tuple{}; }
 
-    Owned<> get(PyObject* value) const noexcept {
-        if (!PyType_Check(value)) return {};
-        return guardtree::type_dict(reinterpret_cast<PyTypeObject*>(value));
+    /// The type, or the interpreter (of builtin types from 3.12 on), keeps the dict.
+    Borrowed<> get(PyObject* value) const noexcept {
+        if (!PyType_Check(value)) return nullptr;
+        return guardtree::type_dict(reinterpret_cast<PyTypeObject*>(value)).get();
     }
 };
 

@@ -133,7 +133,7 @@ def test_one_guarded_code_may_serve_several_code_objects(only) -> None:
             assert [function(1), function(2)] == ["shared"] * 2
 
 
-def test_at_the_limit_the_callback_rests_and_lookups_go_on(only, default_policy) -> None:
+def test_at_the_limit_the_callback_rests(only, default_policy) -> None:
     def f(a):
         return "plain"
 

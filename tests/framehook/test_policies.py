@@ -9,7 +9,6 @@ import guardtree as gt
 import pytest
 from entry_code import returning
 
-
 pytestmark = pytest.mark.usefixtures("default_policy")
 
 

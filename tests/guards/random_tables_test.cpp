@@ -161,7 +161,7 @@ protected:
             std::string text = "entry " + std::to_string(i) + "\n";
             const Program& program = entry->program;
             for (size_t op = 0; op < program.ops().size(); ++op) {
-                if (program.ops()[op].code() == OpCode::ItemBlock) continue;
+                if (program.ops()[op].is_internal()) continue;
                 text += "  " + program.claim_text(op) + "\n";
             }
             return text;

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "../../guards/assumptions/watched_dicts.h"
+
 namespace guardtree::tests {
 
 void Interpreter::start() {
@@ -16,6 +18,7 @@ void Interpreter::start() {
     if (!PyStatus_Exception(status)) status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
     if (PyStatus_Exception(status)) Py_ExitStatusException(status);
+    set_up_watched_dicts();
 }
 
 void Interpreter::TearDown() {
@@ -29,6 +32,7 @@ void Interpreter::TearDown() {
 int main(int argc, char** argv) {
     ::testing::InitGoogleTest(&argc, argv);
     const int failed = RUN_ALL_TESTS();
+    if (Py_IsInitialized()) guardtree::tear_down_watched_dicts();
     if (Py_IsInitialized() && Py_FinalizeEx() < 0) return EXIT_FAILURE;
     return failed;
 }

@@ -1,0 +1,319 @@
+// Arming an assumption: what keeps each link from its start to each checked value.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "../../framelocals/dict_watch.h"
+#include "../fetch.h"
+#include "../named_op.h"
+#include "../program.h"
+
+#include "assumption.h"
+
+namespace guardtree {
+namespace {
+
+using Sort = AssumptionTest::Sort;
+
+/// What the globals of one step or kind say of its dict: the dict that it reads at
+/// `source`, null where it is none.
+template <class T>
+PyObject* dict_read(const T& op, const View& view, PyObject* source) noexcept {
+    static_cast<void>(op), static_cast<void>(view), static_cast<void>(source);
+    if constexpr (requires { T::dict_of(view); }) {
+        return T::dict_of(view);
+    } else if constexpr (requires { T::dict_of(source); }) {
+        return T::dict_of(source);
+    } else {
+        return source && PyDict_Check(source) ? source : nullptr;
+    }
+}
+
+/// The key that an op reads; null of one that reads no single key.
+template <class T>
+PyObject* key_read(const T& op) noexcept {
+    if constexpr (requires { op.key.value; }) {
+        return op.key.value;
+    } else if constexpr (requires { op.name.value; }) {
+        return op.name.value;
+    } else {
+        static_cast<void>(op);
+        return nullptr;
+    }
+}
+
+/// A value that nothing can change: constants of exact types.
+bool is_fixed_constant(PyObject* value, int depth = 0) noexcept {
+    PyTypeObject* type = Py_TYPE(value);
+    if (type == &PyUnicode_Type || type == &PyLong_Type || type == &PyBool_Type ||
+        type == &PyFloat_Type || type == &PyBytes_Type || type == &PyComplex_Type ||
+        value == Py_None || value == Py_Ellipsis) {
+        return true;
+    }
+    constexpr int deepest = 8;
+    if (type != &PyTuple_Type || depth == deepest) return false;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
+        if (!is_fixed_constant(PyTuple_GET_ITEM(value, i), depth + 1)) return false;
+    }
+    return true;
+}
+
+/// Types whose instances keep their class.
+bool is_immutable(PyTypeObject* type) noexcept {
+    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE);
+}
+
+DictPart part_of(Reads reads) noexcept {
+    if (reads == Reads::keys) return DictPart::keys;
+    return reads == Reads::entries ? DictPart::entries : DictPart::item;
+}
+
+}  // namespace
+
+/// Goes over the ops of a run once. Nothing runs user code, so all values are those
+/// that the walk has just seen.
+class Arming {
+public:
+    Arming(Assumption& of, const Program& program, const View& view)
+        : assumption_(of),
+          program_(program),
+          view_(view),
+          values_(program.value_count()) {}
+
+    bool run(PyObject* anchor, size_t first, size_t last) {
+        anchor_ = {anchor, false};
+        for (size_t i = first; i < last; ++i) {
+            const Op& op = program_.ops()[i];
+            if (op.is_internal()) continue;
+            number_ = static_cast<uint32_t>(i);
+            if (op.is_kind()) {
+                dispatch(op, [&](const auto& kind) { check(op, kind); });
+            } else if (!dispatch(op, [&](const auto& step) { return go(op, step); })) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /// Makes what was found the assumption's, and gives back what it had.
+    void commit(const void* start) {
+        assumption_.take_uses_back();
+        assumption_.uses_ = std::move(uses_);
+        assumption_.tests_ = std::move(tests_);
+        assumption_.held_ = std::move(held_);
+        assumption_.builtins_ = builtins_;
+        assumption_.armed_for_ = start;
+    }
+
+    /// Of an arming that failed: it depends on nothing.
+    void roll_back() noexcept {
+        for (const DictUse& use : uses_) release_dict(assumption_, use);
+    }
+
+private:
+    /// A value on the way. `is_lasting`: where the tests and events before say that
+    /// nothing changed, it is this very object; else it may be another object at the
+    /// same address, and all that is said of it is read anew.
+    struct Value {
+        PyObject* object = nullptr;
+        bool is_lasting = false;
+    };
+
+    Value source_of(const Op& op) const {
+        return op.is_from_local() ? anchor_ : values_[op.source];
+    }
+
+    template <class T>
+    bool go(const Op& op, const T& step) {
+        if constexpr (GuardStep<T>) {
+            const Value source = RootStep<T> ? Value{} : source_of(op);
+            PyObject* child = follow_step(op, view_, source.object);
+            if (!child) return false;
+            bool is_lasting = has_link(op, step, source, child);
+            if (!is_lasting && is_fixed_constant(child)) {
+                held_.push_back(Owned<>::share(child));
+                is_lasting = true;
+            }
+            values_[op.destination] = {child, is_lasting};
+            return true;
+        } else {
+            static_cast<void>(op), static_cast<void>(step);
+            return false;
+        }
+    }
+
+    /// Notes what keeps a child; true when it is lasting.
+    template <class T>
+    bool has_link(const Op& op, const T& step, Value source, PyObject* child) {
+        constexpr Reads reads = T::info.reads;
+        if constexpr (reads == Reads::item || reads == Reads::keys ||
+                      reads == Reads::entries) {
+            if constexpr (std::same_as<T, Builtin>) builtins_ = view_.builtins().get();
+            if (use(dict_read(step, view_, source.object), key_read(step), reads))
+                return true;
+        } else if constexpr (reads == Reads::attribute) {
+            if (has_dict_of(source) &&
+                use(*place_of_dict(source.object), key_read(step), Reads::item)) {
+                return true;
+            }
+        } else if constexpr (reads == Reads::type) {
+            return has_type(source);
+        } else if constexpr (reads == Reads::identity) {
+            if (source.is_lasting) return true;
+        }
+        if (!is_known_part(op, source)) {
+            tests_.push_back({source.object, child, number_, Sort::step});
+        }
+        return false;
+    }
+
+    /// A step without operands that was taken from the same value before.
+    bool is_known_part(const Op& op, Value source) {
+        if (!source.is_lasting || !operands_of(op.code()).empty()) return false;
+        return !parts_.insert({source.object, op.code()}).second;
+    }
+
+    template <class T>
+    void check(const Op& op, const T& kind) {
+        if constexpr (GuardKind<T>) {
+            const Value value = source_of(op);
+            need_operands(kind);
+            if (!is_kept(kind, value)) {
+                tests_.push_back({value.object, nullptr, number_, Sort::kind});
+            }
+        }
+    }
+
+    /// Whether what the kind said of the value stays true without being asked again.
+    template <class T>
+    bool is_kept(const T& kind, Value value) {
+        constexpr Reads reads = T::info.reads;
+        if constexpr (reads == Reads::identity) return true;
+        if constexpr (reads == Reads::type) {
+            has_type(value);
+            return true;
+        }
+        if constexpr (T::info.is_by_value) {
+            if (value.is_lasting && is_fixed_constant(value.object)) return true;
+        }
+        if constexpr (reads == Reads::item || reads == Reads::keys ||
+                      reads == Reads::entries) {
+            PyObject* dict = PyDict_Check(value.object) ? value.object : nullptr;
+            return use(dict, key_read(kind), reads);
+        }
+        return false;
+    }
+
+    /// The objects that a kind's operands name weakly: once one died, what is at its
+    /// address is another.
+    template <class T>
+    void need_operands(const T& kind) {
+        std::apply([&](const auto&... each) { (need_operand(kind.*each.member), ...); },
+                   T::operands());
+    }
+
+    template <class V>
+    void need_operand(const V& operand) {
+        if constexpr (std::derived_from<V, Identity>) {
+            if (operand.weak) compare(&operand.weak->wr_object, operand.object);
+        }
+    }
+
+    /// The value's type stays: because it cannot change, or compared. True when the
+    /// type object is lasting: a heap type is told by a weak reference from one at the
+    /// same address.
+    bool has_type(Value value) {
+        PyTypeObject* type = Py_TYPE(value.object);
+        if (!value.is_lasting || !is_immutable(type)) {
+            compare(&value.object->ob_type, type);
+        }
+        if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return true;
+        const Owned<> weak = Owned<>::steal(PyWeakref_NewRef(as_object(type), nullptr));
+        if (!weak) PyErr_Clear();
+        if (!weak) return false;
+        compare(&reinterpret_cast<PyWeakReference*>(weak.get())->wr_object, type);
+        held_.push_back(weak);
+        return true;
+    }
+
+    /// The object keeps its attributes in a dict, and stays with it.
+    bool has_dict_of(Value value) {
+        PyObject* const* place = place_of_dict(value.object);
+        if (!place) return false;
+        has_type(value);
+        compare(place, *place);
+        return true;
+    }
+
+    /// Notes that a part of a dict is read; false when nothing tells of its changes.
+    bool use(PyObject* dict, PyObject* key, Reads reads) {
+        if (!dict) return false;
+        DictUse made{dict, 0, part_of(reads), number_, arming_};
+        if (made.part == DictPart::item && !plain_hash(key, made.hash)) return false;
+        const auto known = cares_.find({dict, made.hash, made.part});
+        if (known != cares_.end()) return known->second != DictCare::direct;
+        const DictCare care = use_dict(assumption_, made);
+        cares_.insert({{dict, made.hash, made.part}, care});
+        uses_.push_back(made);
+        if (care == DictCare::tag) {
+            const uint64_t* tag = dict_tag(dict);
+            compare(tag, reinterpret_cast<const void*>(*tag), Sort::tag);
+        }
+        return care != DictCare::direct;
+    }
+
+    /// A word that is compared each time; once is enough.
+    void compare(const void* at, const void* expected, Sort sort = Sort::word) {
+        if (compared_.insert(at).second)
+            tests_.push_back({at, expected, number_, sort});
+    }
+
+    Assumption& assumption_;
+    const Program& program_;
+    const View& view_;
+    std::vector<Value> values_;
+    Value anchor_;
+    const void* builtins_ = nullptr;
+    uint32_t number_ = 0;
+    const uint32_t arming_ = static_cast<uint32_t>(assumption_counts.tried++);
+    std::vector<AssumptionTest> tests_;
+    std::vector<DictUse> uses_;
+    References held_;
+    std::set<const void*> compared_;
+    std::set<std::pair<PyObject*, OpCode>> parts_;
+    std::map<std::tuple<PyObject*, Py_hash_t, DictPart>, DictCare> cares_;
+};
+
+void Assumption::passed(const Program& program, const View& view, const Op& end,
+                        PyObject* anchor) {
+    if (!assumptions_can_arm()) return;
+    const void* start = end.is_from_local() ? anchor : view.globals().get();
+    if (start != candidate_) {
+        candidate_ = start;
+        passes_ = 0;
+    }
+    if (++passes_ < wanted_passes_ || !start) return;
+    if (armed_for_) {  // for another start
+        wait_longer();
+        break_by(0, Breach::moved);
+    }
+    passes_ = 0;
+    Arming arming(*this, program, view);
+    const auto last = static_cast<size_t>(&end - program.ops().data());
+    // Up to 3.11 making a weak reference may collect garbage: finalizers would run.
+    const int collects = PyGC_Disable();
+    const bool did_arm = arming.run(anchor, last - end.skip, last);
+    if (did_arm) arming.commit(start);
+    if (collects) PyGC_Enable();
+    if (!did_arm) return arming.roll_back();
+    if (arms_ == 0) wanted_passes_ = 1;
+    armed_at_ = std::chrono::steady_clock::now();
+    ++arms_;
+    ++assumption_counts.arms;
+    ++assumption_counts.armed;
+    if (arms_ > 1) ++assumption_counts.rearms;
+}
+
+}  // namespace guardtree

@@ -1,0 +1,137 @@
+// An assumption: guards on values that are reached through dicts, checked once, and
+// then known to hold until an event or a compared word says else.
+// SPDX-License-Identifier: MIT
+//
+// How it works. The compiler puts an Assumption op before a run of ops that starts at
+// the globals and modules, or at one local, and runs no user code; an AssumptionEnd
+// closes the run. While it is armed, the walk jumps the run after asking whether it
+// still holds. Else the run is walked as ever, and where it passes, its end arms the
+// assumption: arming.cpp reads each value again and notes what keeps each link true:
+// nothing (it cannot change), a watched dict (watched_dicts.h), a word in memory that
+// is compared, or the op itself, run anew. These tests lie in the order of the ops, so
+// what a test reads is alive when those before it have passed.
+//
+// Requirements that a change must keep: 1. a test that does not pass decides nothing
+// but that the run is walked, except a kind's on a value that the tests before it
+// reached; 2. a value that a test names by address is alive, held, or told apart from
+// another object at the same address by what is compared.
+#pragma once
+#include <Python.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../kind.h"
+#include "../op.h"
+
+#include "watched_dicts.h"
+
+namespace guardtree {
+
+class Program;
+
+/// How an assumption ended to hold.
+enum class Breach : uint8_t {
+    none,
+    change,   ///< of a dict, told by its watcher or found by its tag
+    death,    ///< of a dict
+    compare,  ///< a compared word or value differed
+    moved,    ///< the globals, or the local, are another object
+    end,      ///< the interpreter ends
+};
+
+/// What is looked at each time.
+struct AssumptionTest {
+    enum class Sort : uint32_t {
+        word,  ///< the word at `at` is `expected`
+        tag,   ///< the same, and `at` is the tag of a dict
+        step,  ///< op `op` fetches `expected` from `at`
+        kind,  ///< op `op` passes on `at`
+    };
+
+    const void* at;
+    const void* expected;
+    uint32_t op;
+    Sort sort;
+};
+
+class Assumption {
+public:
+    enum class Answer : uint8_t {
+        holds,    ///< the run would pass
+        fails,    ///< it would not
+        unknown,  ///< walk it
+    };
+
+    Assumption() noexcept = default;
+    ~Assumption();
+    Assumption(const Assumption&) = delete;
+    Assumption& operator=(const Assumption&) = delete;
+
+    /// Asks before a run. `anchor`: the local's value, or null of a run that starts at
+    /// globals. 1 ns when nothing need be compared.
+    Answer ask(const Program& program, const View& view, PyObject* anchor,
+               bool is_local) noexcept {
+        const void* start = is_local ? anchor : view.globals().get();
+        if (!armed_for_ || armed_for_ != start) return Answer::unknown;
+        if (builtins_ && view.builtins().get() != builtins_) return Answer::unknown;
+        if (tests_.empty()) return Answer::holds;
+        return run_tests(program, view);
+    }
+
+    /// After a run that passed and ended in `end`: arms, when it is worth it.
+    [[gnu::cold, gnu::noinline]] void passed(const Program& program, const View& view,
+                                             const Op& end, PyObject* anchor);
+
+    /// An event: true when it was armed.
+    bool break_by(uint32_t op, Breach breach) noexcept;
+
+    bool is_armed() const noexcept { return armed_for_ != nullptr; }
+
+    /// Checks that are looked at each time while it is armed.
+    const std::vector<AssumptionTest>& tests() const noexcept { return tests_; }
+
+    /// How often it was armed.
+    uint64_t arms() const noexcept { return arms_; }
+
+    /// How it ended to hold last, and the op that it was about.
+    Breach last_breach() const noexcept { return last_breach_; }
+
+    uint32_t last_breach_op() const noexcept { return last_breach_op_; }
+
+private:
+    friend class Arming;
+
+    Answer run_tests(const Program& program, const View& view) noexcept;
+    Answer give_up(const AssumptionTest& test) noexcept;
+
+    /// What broke it is nothing that has a budget: it is armed again after twice as
+    /// many passes if it did not last.
+    void wait_longer() noexcept;
+
+    void take_uses_back() noexcept;
+
+    // What a check reads comes first. Borrowed: compared, never read.
+    const void* armed_for_ = nullptr;
+    const void* builtins_ = nullptr;
+    std::vector<AssumptionTest> tests_;
+    std::vector<DictUse> uses_;
+    References held_;
+    const void* candidate_ = nullptr;  ///< where runs that passed last started
+    uint32_t passes_ = 0;              ///< so often in a row
+    uint32_t wanted_passes_ = 2;       ///< that arm
+    std::chrono::steady_clock::time_point armed_at_;
+    uint64_t arms_ = 0;
+    Breach last_breach_ = Breach::none;
+    uint32_t last_breach_op_ = 0;
+};
+
+/// Whether programs are compiled with assumptions: process-wide, on at first. Those
+/// that were compiled before keep what they have. The former setting.
+bool set_assumptions(bool enabled) noexcept;
+bool assumptions_enabled() noexcept;
+
+}  // namespace guardtree

@@ -1,0 +1,66 @@
+// Which parts of a tree an assumption can speak for, bottom up.
+// SPDX-License-Identifier: MIT
+#include "eligible.h"
+
+namespace guardtree {
+namespace {
+
+/// Look-ups below a local that make up for asking about it.
+constexpr uint32_t least_lookups = 2;
+
+bool starts_at_names(const Op& root) noexcept {
+    return root.code() == code_of<Global> || root.code() == code_of<Builtin> ||
+           root.code() == code_of<Module>;
+}
+
+/// Runs no user code and makes no reference.
+bool is_plain(const Op& op) noexcept {
+    return dispatch(op, []<class T>(const T&) {
+        if constexpr (GuardStep<T>)
+            return !T::info.calls_python && !returns_owned<T>;
+        else
+            return !T::info.calls_python;
+    });
+}
+
+bool reads_dict(const Op& op) noexcept {
+    return op.info().reads == Reads::item || op.info().reads == Reads::attribute;
+}
+
+}  // namespace
+
+Eligible::Eligible(const Tree& tree, const TreeOrder& order)
+    : tree_(tree),
+      is_pure_(tree.node_count(), true),
+      lookups_(tree.node_count(), 0),
+      is_useful_(tree.node_count(), false) {
+    for (auto id = static_cast<NodeId>(tree.node_count()); id-- > 1;) {
+        if (!order.is_useful(id)) continue;
+        is_useful_[id] = true;
+        const Node& node = tree.node(id);
+        if (order.is_related(id) || !is_plain(node.step)) is_pure_[id] = false;
+        if (reads_dict(node.step)) ++lookups_[id];
+        tree.each_check(id, [&](CheckId check) {
+            if (!is_plain(tree.check_at(check).kind)) is_pure_[id] = false;
+        });
+        if (!is_pure_[id]) is_pure_[node.parent] = false;
+        lookups_[node.parent] += lookups_[id];
+    }
+}
+
+size_t Eligible::run_from(std::span<const NodeId> roots, size_t first) const {
+    if (first == roots.size() || !is_pure_[roots[first]] || !is_useful_[roots[first]])
+        return first;
+    const Op& root = tree_.node(roots[first]).step;
+    if (root.code() == code_of<Local>) {
+        return lookups_[roots[first]] >= least_lookups ? first + 1 : first;
+    }
+    size_t end = first;
+    while (end < roots.size() && is_pure_[roots[end]] &&
+           starts_at_names(tree_.node(roots[end]).step)) {
+        ++end;
+    }
+    return end;
+}
+
+}  // namespace guardtree

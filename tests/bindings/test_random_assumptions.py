@@ -1,0 +1,244 @@
+"""Random changes of a small world between checks: assumed guards and the same guards
+that assume nothing must always agree.
+
+GUARDTREE_TEST_STEPS=<n> changes instead of 20,000; GUARDTREE_TEST_SEED=<n> repeats a
+run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import types
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import guardtree as gt
+import pytest
+
+
+class First:
+    shared = 1
+
+
+class Second:
+    shared = 1
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+def scope(x: Any = None, y: Any = None) -> None: ...
+
+
+MODULE = "a_module_of_random_assumptions"
+
+
+def number(of: int) -> int:
+    """An int of its own: what it replaces may lie at the same address."""
+    return 10**9 + int(str(of))
+
+
+class World:
+    """Objects that are reached through one another, and what may happen to them."""
+
+    def __init__(self, pick: random.Random) -> None:
+        self.pick = pick
+        self.names: dict[str, Any] = {}
+        self.function = types.FunctionType(scope.__code__, self.names)
+        self.things = [self.thing(depth) for depth in (0, 0, 1, 1, 2)]
+        for name in "abcd":
+            self.names[name] = self.value()
+        self.names.update(table={"a": 1, "b": number(2)}, order=OrderedDict(a=1))
+        self.names.update(thing=self.things[-1], items=[1, number(2)], pair=(1, "k"))
+        self.x: Any = self.things[2]
+
+    def thing(self, depth: int) -> Any:
+        made = self.pick.choice((First, Second))()
+        if self.pick.random() < 0.7:
+            vars(made)  # has a dict from now on
+        made.a, made.b = self.value(), self.value()
+        if depth:
+            made.inner = self.thing(depth - 1)
+        return made
+
+    def value(self) -> Any:
+        at = self.pick.randrange(7)
+        if at < 4:
+            return number(at // 2)
+        return (None, True, "text")[at - 4]
+
+    def some_thing(self) -> Any:
+        found = self.pick.choice([*self.things, self.names.get("thing"), self.x])
+        while self.pick.random() < 0.5 and hasattr(found, "inner"):
+            found = found.inner
+        return found if isinstance(found, (First, Second)) else self.things[0]
+
+    def some_dict(self) -> dict[Any, Any]:
+        names = [self.names.get("table"), self.names.get("order"), self.names]
+        found = self.pick.choice([*names, vars(sys.modules[MODULE])])
+        return found if isinstance(found, dict) else {}
+
+    def key(self) -> Any:
+        return self.pick.choice(["a", "b", "c", "d", "".join(["a"]), 1, (1, 2)])
+
+    def change(self) -> None:
+        self.pick.choice(CHANGES)(self)
+
+    def set_global(self) -> None:
+        self.names[self.pick.choice("abcd")] = self.value()
+
+    def delete_global(self) -> None:
+        self.names.pop(self.pick.choice("abcd"), None)
+
+    def set_attribute(self) -> None:
+        setattr(self.some_thing(), self.pick.choice("ab"), self.value())
+
+    def delete_attribute(self) -> None:
+        vars(self.some_thing()).pop(self.pick.choice("ab"), None)
+
+    def set_entry(self) -> None:
+        self.some_dict()[self.key()] = self.value()
+
+    def delete_entry(self) -> None:
+        self.some_dict().pop(self.key(), None)
+
+    def clear(self) -> None:
+        if self.pick.random() < 0.1 and (found := self.some_dict()) is not self.names:
+            if found is not vars(sys.modules[MODULE]):
+                found.clear()
+
+    def merge(self) -> None:
+        self.some_dict().update({self.key(): self.value(), "a": self.value()})
+
+    def change_class(self) -> None:
+        thing = self.some_thing()
+        thing.__class__ = First if type(thing) is Second else Second
+
+    def replace_dict(self) -> None:
+        self.some_thing().__dict__ = {"a": self.value(), "b": self.value()}
+
+    def copy_dict(self) -> None:
+        thing = self.some_thing()
+        thing.__dict__ = dict(vars(thing))
+
+    def replace_thing(self) -> None:
+        self.names["thing"] = None
+        self.names["thing"] = self.thing(self.pick.randrange(3))
+
+    def replace_inner(self) -> None:
+        thing = self.some_thing()
+        thing.inner = None
+        thing.inner = self.thing(self.pick.randrange(2))
+
+    def replace_table(self) -> None:
+        self.names["table"] = None
+        self.names["table"] = {"a": 1, "b": number(2)}
+
+    def replace_local(self) -> None:
+        self.x = self.pick.choice([*self.things, self.thing(1), None, 3])
+
+    def change_items(self) -> None:
+        self.names["items"][:] = [1, number(self.pick.randrange(1, 3))]
+
+    def replace_pair(self) -> None:
+        self.names["pair"] = (1, self.pick.choice(["k", "l"]))
+
+    def replace_module(self) -> None:
+        module = types.ModuleType(MODULE)
+        module.a = self.value()
+        sys.modules[MODULE] = module
+
+
+CHANGES: list[Callable[[World], None]] = [
+    each for name, each in vars(World).items()
+    if name in {
+        "set_global", "delete_global", "set_attribute", "delete_attribute", "set_entry",
+        "delete_entry", "clear", "merge", "change_class", "replace_dict", "copy_dict",
+        "replace_thing", "replace_inner", "replace_table", "replace_local",
+        "change_items", "replace_pair", "replace_module",
+    }
+]  # fmt: skip
+
+
+def inner_of(node: gt.GuardManager) -> gt.GuardManager:
+    return node.instance_attr("inner")
+
+
+ADDERS: list[Callable[[gt.GuardManager], Any]] = [
+    lambda g: g.global_("a").equals(number(0)),
+    lambda g: g.global_("b").type_match(int),
+    lambda g: g.global_("c").not_(("equals", None)),
+    lambda g: g.global_("d").is_not_none(),
+    lambda g: g.global_("thing").type_match(First),
+    lambda g: g.global_("thing").instance_attr("a").int_range(10**9, 10**9 + 1),
+    lambda g: inner_of(g.global_("thing")).type_match(Second),
+    lambda g: inner_of(g.global_("thing")).instance_attr("a").type_match(int),
+    lambda g: g.global_("table").dict_item("b").equals(number(2)),
+    lambda g: g.global_("table").dict_keys(("a", "b")),
+    lambda g: g.global_("table").dict_lacks("c"),
+    lambda g: g.global_("table").length(2),
+    lambda g: g.global_("order").dict_contains("a"),
+    lambda g: g.global_("items").list_item(1).equals(number(2)),
+    lambda g: g.global_("pair").tuple_item(1).equals("k"),
+    lambda g: g.global_("pair").type().id_match(tuple),
+    lambda g: g.builtin("len").id_match(len),
+    lambda g: g.module(MODULE).module_attr("a").type_match(int),
+    lambda g: g.local("x").type_match(First),
+    lambda g: g.local("x").instance_attr("a").type_match(int),
+    lambda g: g.local("x").instance_attr("b").is_not_none(),
+    lambda g: inner_of(g.local("x")).instance_attr("a").type_match(int),
+]  # fmt: skip
+
+
+def trees_of(world: World, count: int, assumed: bool) -> list[gt.GuardManager]:
+    """Trees of the same random checks each time, and each check alone."""
+    chosen = random.Random(5)
+    picks = [[add] for add in ADDERS]
+    picks += [chosen.sample(ADDERS, chosen.randrange(2, 4)) for _ in range(count)]
+    made = []
+    prior = gt.set_assumptions(assumed)
+    for adders in picks:
+        guards = gt.GuardManager(world.function)
+        for add in adders:
+            add(guards)
+        guards.check({"x": None})  # compiles
+        made.append(guards)
+    gt.set_assumptions(prior)
+    return made
+
+
+@pytest.fixture
+def module() -> Any:
+    sys.modules[MODULE] = types.ModuleType(MODULE)
+    yield
+    del sys.modules[MODULE]
+
+
+def test_assumed_guards_agree_with_plain_ones(module: Any) -> None:
+    steps = int(os.environ.get("GUARDTREE_TEST_STEPS", "20000"))
+    seed = int(os.environ.get("GUARDTREE_TEST_SEED", "0")) or random.randrange(2**32)
+    pick = random.Random(seed)
+    before = gt.assumption_counts()
+    passed = done = 0
+    while done < steps:
+        world = World(pick)
+        assumed, plain = (trees_of(world, 30, each) for each in (True, False))
+        for _ in range(min(2000, steps - done)):
+            done += 1
+            world.change()
+            for at in pick.sample(range(len(plain)), 6):
+                subject = {"x": world.x}
+                expected = plain[at].check(subject)
+                assert assumed[at].check(subject) is expected, (
+                    f"GUARDTREE_TEST_SEED={seed}, step {done}: plain guards say "
+                    f"{expected}\n{plain[at]}"
+                )
+                passed += expected
+    after = gt.assumption_counts()
+    print(f"GUARDTREE_TEST_SEED={seed}: {done} changes, {passed} checks passed", after)
+    assert passed > steps
+    assert after["arms"] - before["arms"] > steps // 20

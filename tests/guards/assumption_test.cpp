@@ -1,0 +1,147 @@
+// Assumptions: which runs of ops get one, what arming notes, what ends it.
+// SPDX-License-Identifier: MIT
+#include "../../guards/assumptions/assumption.h"
+
+#include <gtest/gtest.h>
+
+#include "../../guards/evaluate.h"
+#include "../support/allocations.h"
+#include "../support/guards.h"
+#include "../support/interpreter.h"
+
+namespace guardtree::tests {
+namespace {
+
+class Assumptions : public Interpreter {
+protected:
+    /// The number of ops that each assumption speaks for, its end not counted.
+    std::vector<uint32_t> runs() {
+        std::vector<uint32_t> sizes;
+        for (const Op& op : guards.program().ops()) {
+            if (op.code() == OpCode::Assumption) sizes.push_back(op.skip - 1);
+        }
+        return sizes;
+    }
+
+    const Assumption& first() { return *guards.program().assumptions().front(); }
+
+    Verdict pass(const char* locals = "{}", int times = 3) {
+        Verdict verdict = Verdict::fail;
+        for (int i = 0; i < times; ++i) verdict = guards.verdict(locals);
+        return verdict;
+    }
+
+    size_t tests_of(AssumptionTest::Sort sort) {
+        return static_cast<size_t>(std::ranges::count_if(
+            first().tests(), [&](const auto& each) { return each.sort == sort; }));
+    }
+
+    Namespace names;
+    Guards guards{names};
+};
+
+TEST_F(Assumptions, speak_for_names_that_follow_one_another) {
+    names.run("a = 1; b = 2");
+    guards.guard({"global('a')", "equals(1)"});
+    guards.guard({"global('b')", "equals(2)"});
+    guards.guard({"builtin('len')", "id_match(len)"});
+    guards.guard({"local('x')", "is_none()"});
+    guards.guard({"module('sys')", "is_not_none()"});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{6, 2}));
+    EXPECT_FALSE(guards.program().is_leaf());
+}
+
+TEST_F(Assumptions, speak_for_a_local_whose_values_lie_in_dicts) {
+    guards.guard({"local('x')", "instance_attr('a')", "equals(1)"});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{}));
+    guards.guard({"local('x')", "instance_attr('b')", "equals(1)"});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{4}));
+}
+
+TEST_F(Assumptions, are_not_made_over_user_code_nor_over_what_a_relation_reads) {
+    names.run("a = b = c = 1");
+    guards.guard({"global('a')", "attr('real')", "equals(1)"});
+    guards.guard({"global('b')", "equals(1)"});
+    guards.relate("same_object()", {{"global('b')"}, {"local('x')"}});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{}));
+    guards.guard({"global('c')", "equals(1)"});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{2}));
+}
+
+TEST_F(Assumptions, are_armed_by_the_second_pass) {
+    names.run("a = 1");
+    guards.guard({"global('a')", "equals(1)"});
+    EXPECT_EQ(pass("{}", 1), Verdict::pass);
+    EXPECT_FALSE(first().is_armed());
+    EXPECT_EQ(pass("{}", 1), Verdict::pass);
+    EXPECT_TRUE(first().is_armed());
+    names.run("a = 2");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    EXPECT_FALSE(first().is_armed());
+    EXPECT_EQ(first().last_breach(), Breach::change);
+    EXPECT_EQ(guards.program().claim_text(first().last_breach_op()), "G['a']");
+}
+
+TEST_F(Assumptions, compare_what_has_no_event) {
+    names.run(
+        "class A: pass\nclass B: pass\n"
+        "a = A(); a.__dict__['b'] = [1]; a.__dict__['c'] = 7");
+    guards.guard({"global('a')", "type_match(A)"});
+    guards.guard({"global('a')", "instance_attr('b')", "list_item(0)", "equals(1)"});
+    guards.guard({"global('a')", "instance_attr('c')", "equals(7)"});
+    EXPECT_EQ(pass(), Verdict::pass);
+    EXPECT_TRUE(first().is_armed());
+    EXPECT_EQ(tests_of(AssumptionTest::Sort::step), 1u);  // the list's item
+    EXPECT_GE(tests_of(AssumptionTest::Sort::word), 2u);  // class, dict
+    names.run("a.__class__ = B");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    EXPECT_EQ(first().last_breach(), Breach::compare);
+}
+
+TEST_F(Assumptions, that_are_armed_allocate_nothing_and_are_explained_op_by_op) {
+    names.run("a = {'k': 1}");
+    guards.guard({"global('a')", "dict_item('k')", "equals(1)"});
+    EXPECT_EQ(pass(), Verdict::pass);
+    const Owned<> locals = names.eval("{}");
+    const Program& program = guards.program();
+    const MappingScene scene(guards.scope(), locals.get(), program.names());
+    auto values = scratch(program.value_count());
+    Owned<> error;
+    const Allocations made = allocations_of(
+        [&] { evaluate(program, scene.view(), values.data(), error); });
+    EXPECT_EQ(made.all(), 0u);
+    EXPECT_EQ(guards.explained("{}").checks_run, 3u);
+}
+
+TEST_F(Assumptions, hold_for_one_set_of_globals_only) {
+    names.run("a = 1");
+    guards.guard({"global('a')", "equals(1)"});
+    EXPECT_EQ(pass(), Verdict::pass);
+    const Owned<> other = names.eval("{'a': 2}");
+    Scope scope = guards.scope();
+    scope.globals = other.get();
+    const Owned<> locals = names.eval("{}");
+    const MappingScene scene(scope, locals.get(), {});
+    auto values = scratch(guards.program().value_count());
+    Owned<> error;
+    EXPECT_EQ(evaluate(guards.program(), scene.view(), values.data(), error),
+              Verdict::fail);
+    EXPECT_EQ(pass(), Verdict::pass);
+}
+
+TEST_F(Assumptions, leave_nothing_watched_behind) {
+    const uint64_t watched = assumption_counts.watched;
+    const uint64_t armed = assumption_counts.armed;
+    {
+        names.run("a = {'k': 1}");
+        Guards own(names);
+        own.guard({"global('a')", "dict_item('k')", "equals(1)"});
+        for (int i = 0; i < 3; ++i) own.verdict("{}");
+        EXPECT_EQ(assumption_counts.armed, armed + 1);
+    }
+    EXPECT_EQ(assumption_counts.watched, watched);
+    EXPECT_EQ(assumption_counts.armed, armed);
+}
+
+}  // namespace
+}  // namespace guardtree::tests
