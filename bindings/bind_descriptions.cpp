@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../guards/assumptions/report.h"
 #include "../guards/named_op.h"
 #include "../guards/tree_copy.h"
 
@@ -188,6 +189,17 @@ py::object counts(const py::object& self) {
                                     check_count, related.size(), kinds));
 }
 
+py::object assumed(const py::object& self) {
+    const Place place(self);
+    const Program* program = place.guards.program();
+    const AssumptionReport report =
+        program ? report_assumptions(*program) : AssumptionReport{};
+    return described(
+        "AssumedGuards",
+        py::make_tuple(report.assumed.size(), report.reread, report.compared,
+                       py::tuple(py::cast(report.invalidated))));
+}
+
 /// Asks `keep` of every check and relation. It may add guards meanwhile; those are not
 /// in the copy.
 KeptGuards ask_of_each(const Place& whole, const py::object& keep) {
@@ -241,6 +253,9 @@ void bind_descriptions(py::handle manager) {
            "A GuardRelation for each relation over a value at or below this node.");
     define(manager, "counts", &counts,
            "GuardCounts of what nodes(), checks() and relations() give.");
+    define(manager, "assumed", &assumed,
+           "AssumedGuards: what the last check() relied on without looking. Nothing "
+           "before the second check that passed.");
     define(
         manager, "clone", &clone, py::arg("keep") = py::none(),
         "A new GuardManager for the same scope with the same guards; with `keep`, "

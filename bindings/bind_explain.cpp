@@ -40,6 +40,7 @@ py::dict explanation_data(const Explanation& explanation) {
     data["verdict"] = verdict_name(explanation);
     data["checks_run"] = explanation.checks_run;
     data["failures"] = failures;
+    data["invalidated"] = explanation.invalidated;
     return data;
 }
 
@@ -79,10 +80,13 @@ void bind_explain(py::module_& module) {
                                "'pass', 'fail' or 'error' (some guard raised).")
         .def_readonly("checks_run", &Explanation::checks_run,
                       "How many steps, kinds and relations were evaluated.")
-        .def(
-            "to_dict", &explanation_data,
-            "verdict, checks_run and failures (each as its to_dict()) as a dict; notes "
-            "are the objects themselves.")
+        .def_readonly("invalidated", &Explanation::invalidated,
+                      "Why what was assumed is checked again, as texts: \"invalidated "
+                      "by a change of G['cfg']\".")
+        .def("to_dict", &explanation_data,
+             "verdict, checks_run, failures (each as its to_dict()) and invalidated as "
+             "a "
+             "dict; notes are the objects themselves.")
         .def(
             "to_json",
             [](const Explanation& self) { return json_text(explanation_data(self)); },

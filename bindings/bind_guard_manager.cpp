@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../guards/assumptions/report.h"
 #include "../guards/evaluate.h"
 
 #include "bindings.h"
@@ -68,6 +69,13 @@ PyMethodDef check_method = {
     "KeyboardInterrupt, SystemExit and MemoryError are let through. 10 ns and up."};
 
 PyMethodDef call_method = {"__call__", check, METH_O, check_method.ml_doc};
+
+/// The tree; checks that the last check of it assumed are marked.
+std::string text_of(const GuardTree& guards) {
+    const Program* program = guards.program();
+    if (!program) return guards.tree.text();
+    return guards.tree.text(report_assumptions(*program).assumed);
+}
 
 GuardTree& tree_of(py::handle self) {
     return GuardManager::of(self).tree();
@@ -135,7 +143,7 @@ void bind_guard_manager(py::module_& module) {
            "Keeps any object with the guard that was added last, for explanations: "
            "where it comes from, say. Returns the same handle.");
     define(manager, "__str__",
-           [](const py::object& self) { return tree_of(self).tree.text(); });
+           [](const py::object& self) { return text_of(tree_of(self)); });
     define(manager, "__repr__", [](const py::object& self) {
         const std::string path = path_of(self);
         if (path.empty()) return std::string("<GuardManager of a guard tree>");

@@ -60,6 +60,11 @@ public:
     /// The tree as it is now, compiled. Throws what does not compile.
     const Shared<CompiledGuards>& compiled();
 
+    /// The program of the last check; null when guards were added since.
+    const Program* program() const noexcept {
+        return compiled_ ? &compiled_->program : nullptr;
+    }
+
     int traverse(visitproc visit, void* arg) const;
     void clear();
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "assumptions/report.h"
 #include "walk.h"
 
 namespace guardtree {
@@ -117,6 +118,7 @@ std::string Explanation::text() const {
         if (!text.empty()) text += "\n";
         text += failure.text();
     }
+    for (const std::string& each : invalidated) text += "\n" + each;
     return text;
 }
 
@@ -127,6 +129,7 @@ bool explain(const Program& program, const View& view, Explanation& to) {
     to.verdict = walk(program, view, values.data(), error, collector);
     if (PyErr_Occurred()) return false;
     to.checks_run = collector.ran;
+    to.invalidated = report_assumptions(program).invalidated;
     for (const Collector::Record& record : collector.records) {
         to.failures.push_back(describe(program, record));
     }

@@ -28,6 +28,8 @@ struct Explanation {
     Verdict verdict = Verdict::pass;
     std::vector<Failure> failures;  ///< in program order, all of them
     size_t checks_run = 0;          ///< steps, kinds and relations that were evaluated
+    /// Why what was assumed is not any more: "invalidated by a change of G['cfg']".
+    std::vector<std::string> invalidated;
 
     std::string text() const;
 };

@@ -124,8 +124,9 @@ public:
     /// The relation as a Python expression over its paths.
     std::string relation_text(CheckId relation) const;
 
-    /// One line per check: path, check, the same in Python. Ends in a newline.
-    std::string text() const;
+    /// One line per check: path, check, the same in Python; those of `assumed`
+    /// (ascending) are marked. Ends in a newline.
+    std::string text(std::span<const CheckId> assumed = {}) const;
 
     /// Forgets everything; for the garbage collector.
     void clear();

@@ -35,7 +35,7 @@ std::string Tree::relation_text(CheckId id) const {
     return guardtree::relation_text(relations_[id].relation, paths);
 }
 
-std::string Tree::text() const {
+std::string Tree::text(std::span<const CheckId> assumed) const {
     std::string text = "guard tree\n";
     std::vector<Pending> stack;
     auto push_children = [&](NodeId id, size_t depth, const std::string& path) {
@@ -52,8 +52,9 @@ std::string Tree::text() const {
         text += indent + call_text(nodes_[next.id].step) + "\n";
         each_check(next.id, [&](CheckId id) {
             const Op& kind = checks_[id].kind;
-            text += indent + "  - " + call_text(kind) + ": " + python_text(kind, path) +
-                    "\n";
+            text += indent + "  - " + call_text(kind) + ": " + python_text(kind, path);
+            if (std::ranges::binary_search(assumed, id)) text += "  [assumed]";
+            text += "\n";
         });
         push_children(next.id, next.depth + 1, path);
     }

@@ -126,8 +126,7 @@ void count_change(PyObject* dict, Record& record) noexcept {
     if (++record.changes < most_changes || record.is_busy) return;
     record.is_busy = true;
     ++assumption_counts.demotions;
-    break_everything(dict, record, Breach::change);  // nobody would tell the others
-    stop_watching(dict, record);
+    break_everything(dict, record, Breach::change);  // nobody will tell the others
 }
 
 void forget(PyObject* dict) noexcept {
@@ -232,7 +231,10 @@ DictCare use_dict(Assumption& who, const DictUse& use) {
     Record& record = watched().records[use.dict];
     dependents_of(record, use).push_back({&who, use.op, use.arming});
     ++record.uses;
-    if (record.is_busy) return DictCare::direct;
+    if (record.is_busy) {
+        stop_watching(use.dict, record);  // 3.12 undoes that after a watcher has run
+        return DictCare::direct;
+    }
     if (news == DictNews::tag) return DictCare::tag;
     if (!record.is_watched) {
         watch_dict(use.dict);

@@ -340,3 +340,27 @@ def test_without_assumptions_nothing_is_assumed() -> None:
         assert gt.assumption_counts() == before
     finally:
         assert gt.set_assumptions(True) is False
+
+
+def test_what_is_assumed_is_told() -> None:
+    guards = Guards(function_with(cfg={"a": 1}, items=[2]))
+    guards.global_("cfg").dict_item("a").equals(1)
+    guards.global_("items").length(1)
+    assert guards.assumed().assumed == 0
+    assert "[assumed]" not in str(guards)
+    assumed = Assumed(guards)
+    told = guards.assumed()
+    assert (told.assumed, told.reread, told.invalidated) == (1, 1, ())
+    assert told.compared >= 1
+    marked = [line for line in str(guards).splitlines() if "[assumed]" in line]
+    assert len(marked) == 1
+    assert "equals(1)" in marked[0]
+    guards.function.__globals__["cfg"] = {"a": 2}
+    assert not assumed.check()
+    why = "invalidated by a change of G['cfg']"
+    assert guards.assumed().invalidated == (why,)
+    explanation = guards.explain({})
+    assert explanation.invalidated == [why]
+    assert str(explanation).endswith(why)
+    assert explanation.to_dict()["invalidated"] == [why]
+    assert "[assumed]" not in str(guards)

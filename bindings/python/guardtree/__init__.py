@@ -55,6 +55,7 @@ from .callbacks import (
     optimize,
 )
 from .descriptions import (
+    AssumedGuards,
     GuardCheck,
     GuardCounts,
     GuardRelation,
@@ -79,6 +80,7 @@ _atexit.register(_shut_down)
 
 __all__ = [
     "ASK_AGAIN",
+    "AssumedGuards",
     "CacheEntry",
     "CacheExplanation",
     "Callback",

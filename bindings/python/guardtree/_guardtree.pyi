@@ -6,6 +6,7 @@ from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, ClassVar, Literal, Self, final
 
 from .descriptions import (
+    AssumedGuards,
     GuardCheck,
     GuardCounts,
     GuardRelation,
@@ -81,8 +82,10 @@ class Explanation:
     def verdict(self) -> Literal["pass", "fail", "error"]: ...
     @property
     def checks_run(self) -> int: ...
+    @property
+    def invalidated(self) -> list[str]: ...
     def to_dict(self) -> dict[str, Any]:
-        """verdict, checks_run and failures; notes are the objects themselves."""
+        """All of it by these names; notes are the objects themselves."""
     def to_json(self) -> str:
         """to_dict() as JSON; a note that is no JSON goes as its repr."""
     def __bool__(self) -> bool: ...
@@ -116,6 +119,8 @@ class GuardManager:
         """The checks at and below this node."""
     def relations(self) -> list[GuardRelation]:
         """The relations over a value at or below this node."""
+    def assumed(self) -> AssumedGuards:
+        """What the last check() relied on without looking."""
     def counts(self) -> GuardCounts:
         """How many nodes(), checks() and relations() gives, and of which kinds."""
     def clone(
@@ -308,8 +313,7 @@ class GuardManager:
         `type(value)`."""
 
     def type_dict(self) -> GuardManager:
-        """The dict of a type's own attributes (`vars(value)` without the proxy). A new
-        reference: CPython 3.12 and later keep those of builtin types elsewhere. In
+        """The dict of a type's own attributes (`vars(value)` without the proxy). In
         Python: `dict_of_type(value)`."""
 
     def any_of(self, kinds: tuple[tuple[Any, ...], ...]) -> Self:

@@ -57,6 +57,20 @@ class GuardCounts:
 
 
 @dataclass(frozen=True)
+class AssumedGuards:
+    """What a check relies on without looking, as long as no event says otherwise."""
+
+    assumed: int
+    """Checks that are not looked at."""
+    reread: int
+    """Checks below the same roots that are made each time: tensors' facts, lists."""
+    compared: int
+    """Classes, dicts and values that are compared by address each time."""
+    invalidated: tuple[str, ...]
+    """Why others do not hold now: "invalidated by a change of G['cfg']"."""
+
+
+@dataclass(frozen=True)
 class Simplification:
     """Guards without those that others imply."""
 
