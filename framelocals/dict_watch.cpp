@@ -29,8 +29,10 @@ bool has_dict_watcher() noexcept {
     return watcher_id != no_watcher;
 }
 
-void watch_dict(PyObject* dict) noexcept {
-    CPython::watch_dict(watcher_id, dict);
+bool watch_dict(PyObject* dict) noexcept {
+    if (CPython::watch_dict(watcher_id, dict)) return true;
+    PyErr_Clear();
+    return false;
 }
 
 void unwatch_dict(PyObject* dict) noexcept {

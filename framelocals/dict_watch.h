@@ -24,8 +24,8 @@ void give_dict_watcher_back() noexcept;
 bool has_dict_watcher() noexcept;
 
 /// Begins and ends hearing of a dict (or of a subclass's). About 4 ns. Need
-/// has_dict_watcher().
-void watch_dict(PyObject* dict) noexcept;
+/// has_dict_watcher(). False when CPython refuses: somebody gave our id away.
+bool watch_dict(PyObject* dict) noexcept;
 void unwatch_dict(PyObject* dict) noexcept;
 
 /// What can be heard of this dict now. `none` of a dict under events: CPython 3.13.0

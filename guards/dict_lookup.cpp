@@ -140,6 +140,18 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
     return string_entry_value(dict, static_cast<size_t>(place));
 }
 
+PyObject* const* place_in_dict(PyObject* dict, const Key& key) noexcept {
+    const KeyTable& keys = *dict_keys(dict);
+    if (keys.kind == KeyTable::general) {
+        const Py_ssize_t at = find_among_any(keys, key);
+        return at < 0 ? nullptr : &keys.entries<DictGeneralEntry>()[at].value;
+    }
+    const Py_ssize_t at = find_string(keys, key);
+    if (at < 0) return nullptr;
+    PyObject* const* values = split_values(dict);
+    return values ? values + at : &keys.entries<DictStringEntry>()[at].value;
+}
+
 DictEntry dict_entry_at(PyObject* dict, Py_ssize_t position) noexcept {
     if (!PyDict_Check(dict)) return {};
     Py_ssize_t left = position < 0 ? position + PyDict_GET_SIZE(dict) : position;

@@ -30,6 +30,10 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
     return find_in_dict_anew(dict, key, remembered);
 }
 
+/// Where a dict or a subclass keeps the value of a key: in its keys or beside them,
+/// until the next change of its keys. Null where find_in_dict gives null.
+PyObject* const* place_in_dict(PyObject* dict, const Key& key) noexcept;
+
 enum class Presence : uint8_t { absent, present, unknown };
 
 /// Whether a dict or a subclass of dict has a key; unknown where a key of a user's type

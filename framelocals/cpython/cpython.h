@@ -110,7 +110,7 @@ concept WatchesDicts = requires(PyObject* dict, DictWatcher watcher, int id) {
     { V::clear_dict_watcher(id) }
     noexcept;
     { V::watch_dict(id, dict) }
-    noexcept;
+    noexcept->std::same_as<bool>;
     { V::unwatch_dict(id, dict) }
     noexcept;
     { V::hides_stores(dict) }

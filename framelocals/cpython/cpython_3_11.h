@@ -160,7 +160,7 @@ struct CPython311 {
 
     static void clear_dict_watcher(int) noexcept {}
 
-    static void watch_dict(int, PyObject*) noexcept {}
+    static bool watch_dict(int, PyObject*) noexcept { return false; }
 
     static void unwatch_dict(int, PyObject*) noexcept {}
 

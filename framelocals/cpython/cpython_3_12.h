@@ -196,8 +196,9 @@ struct CPython312 {
         if (PyDict_ClearWatcher(id) < 0) PyErr_Clear();
     }
 
-    static void watch_dict(int id, PyObject* dict) noexcept {
-        if (PyDict_Watch(id, dict) < 0) PyErr_Clear();
+    /// False with an exception set when the id is nobody's.
+    static bool watch_dict(int id, PyObject* dict) noexcept {
+        return PyDict_Watch(id, dict) == 0;
     }
 
     static void unwatch_dict(int id, PyObject* dict) noexcept {

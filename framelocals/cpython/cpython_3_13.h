@@ -174,8 +174,9 @@ struct CPython313 {
         if (PyDict_ClearWatcher(id) < 0) PyErr_Clear();
     }
 
-    static void watch_dict(int id, PyObject* dict) noexcept {
-        if (PyDict_Watch(id, dict) < 0) PyErr_Clear();
+    /// False with an exception set when the id is nobody's.
+    static bool watch_dict(int id, PyObject* dict) noexcept {
+        return PyDict_Watch(id, dict) == 0;
     }
 
     static void unwatch_dict(int id, PyObject* dict) noexcept {
@@ -184,11 +185,12 @@ struct CPython313 {
 
     /// Stores that watchers do not hear of: 3.13.0 tells nothing of attributes that are
     /// stored past the dict (gh-125608, mended in 3.13.1). Told by the running version,
-    /// not by the headers. Any dict but a module's may be an instance's.
+    /// not by the headers. And values that are being cleared go one by one after their
+    /// event: all of one that is empty.
     static bool hides_stores(PyObject* dict) noexcept {
         constexpr unsigned long mended = 0x030D0100;
-        return Py_Version < mended &&
-               reinterpret_cast<PyDictObject*>(dict)->ma_values != nullptr;
+        const auto* object = reinterpret_cast<PyDictObject*>(dict);
+        return object->ma_values && (Py_Version < mended || object->ma_used == 0);
     }
 
     /// The word that each change replaces (whoever begins or ends watching does too);

@@ -179,16 +179,21 @@ struct CPython315 {
         if (PyDict_ClearWatcher(id) < 0) PyErr_Clear();
     }
 
-    static void watch_dict(int id, PyObject* dict) noexcept {
-        if (PyDict_Watch(id, dict) < 0) PyErr_Clear();
+    /// False with an exception set when the id is nobody's.
+    static bool watch_dict(int id, PyObject* dict) noexcept {
+        return PyDict_Watch(id, dict) == 0;
     }
 
     static void unwatch_dict(int id, PyObject* dict) noexcept {
         if (PyDict_Unwatch(id, dict) < 0) PyErr_Clear();
     }
 
-    /// Stores that watchers do not hear of.
-    static bool hides_stores(PyObject*) noexcept { return false; }
+    /// Stores that watchers do not hear of: an instance's values that are being cleared
+    /// go one by one after their event (gh-130555).
+    static bool hides_stores(PyObject* dict) noexcept {
+        const auto* object = reinterpret_cast<PyDictObject*>(dict);
+        return object->ma_values && object->ma_used == 0;
+    }
 
     /// None: the tag is gone since 3.14.
     static const uint64_t* dict_tag(PyObject*) noexcept { return nullptr; }

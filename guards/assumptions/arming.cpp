@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "../../framelocals/dict_watch.h"
+#include "../dict_lookup.h"
 #include "../fetch.h"
 #include "../named_op.h"
 #include "../program.h"
@@ -44,25 +45,35 @@ PyObject* key_read(const T& op) noexcept {
     }
 }
 
-/// A value that nothing can change: constants of exact types.
-bool is_fixed_constant(PyObject* value, int depth = 0) noexcept {
+/// A value that nothing can change: constants of exact types, not too large to be held,
+/// of at most `budget` parts.
+bool is_fixed_constant(PyObject* value, int& budget) noexcept {
+    constexpr Py_ssize_t longest = 1024;
     PyTypeObject* type = Py_TYPE(value);
-    if (type == &PyUnicode_Type || type == &PyLong_Type || type == &PyBool_Type ||
-        type == &PyFloat_Type || type == &PyBytes_Type || type == &PyComplex_Type ||
-        value == Py_None || value == Py_Ellipsis) {
+    if (budget-- <= 0) return false;
+    if (type == &PyUnicode_Type) return PyUnicode_GET_LENGTH(value) <= longest;
+    if (type == &PyBytes_Type) return PyBytes_GET_SIZE(value) <= longest;
+    if (type == &PyLong_Type || type == &PyBool_Type || type == &PyFloat_Type ||
+        type == &PyComplex_Type || value == Py_None || value == Py_Ellipsis) {
         return true;
     }
-    constexpr int deepest = 8;
-    if (type != &PyTuple_Type || depth == deepest) return false;
+    if (type != &PyTuple_Type) return false;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
-        if (!is_fixed_constant(PyTuple_GET_ITEM(value, i), depth + 1)) return false;
+        if (!is_fixed_constant(PyTuple_GET_ITEM(value, i), budget)) return false;
     }
     return true;
 }
 
-/// Types whose instances keep their class.
-bool is_immutable(PyTypeObject* type) noexcept {
-    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE);
+bool is_fixed_constant(PyObject* value) noexcept {
+    int budget = 64;
+    return is_fixed_constant(value, budget);
+}
+
+/// Types whose instances keep their class: but for modules, which may be given another
+/// (object_set_class, Objects/typeobject.c).
+bool keeps_class(PyTypeObject* type) noexcept {
+    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
+           !PyType_IsSubtype(type, &PyModule_Type);
 }
 
 DictPart part_of(Reads reads) noexcept {
@@ -151,12 +162,12 @@ private:
         if constexpr (reads == Reads::item || reads == Reads::keys ||
                       reads == Reads::entries) {
             if constexpr (std::same_as<T, Builtin>) builtins_ = view_.builtins().get();
-            if (use(dict_read(step, view_, source.object), key_read(step), reads))
-                return true;
+            PyObject* dict = dict_read(step, view_, source.object);
+            if (use(dict, key_read(step), reads, source)) return true;
         } else if constexpr (reads == Reads::attribute) {
-            if (has_dict_of(source) &&
-                use(*place_of_dict(source.object), key_read(step), Reads::item)) {
-                return true;
+            if (has_dict_of(source)) {
+                PyObject* dict = *place_of_dict(source.object);
+                if (use(dict, key_read(step), Reads::item, {})) return true;
             }
         } else if constexpr (reads == Reads::type) {
             return has_type(source);
@@ -200,8 +211,8 @@ private:
         }
         if constexpr (reads == Reads::item || reads == Reads::keys ||
                       reads == Reads::entries) {
-            PyObject* dict = PyDict_Check(value.object) ? value.object : nullptr;
-            return use(dict, key_read(kind), reads);
+            PyObject* dict = dict_read(kind, view_, value.object);
+            return use(dict, key_read(kind), reads, value);
         }
         return false;
     }
@@ -226,7 +237,7 @@ private:
     /// same address.
     bool has_type(Value value) {
         PyTypeObject* type = Py_TYPE(value.object);
-        if (!value.is_lasting || !is_immutable(type)) {
+        if (!value.is_lasting || !keeps_class(type)) {
             compare(&value.object->ob_type, type);
         }
         if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return true;
@@ -241,14 +252,14 @@ private:
     /// The object keeps its attributes in a dict, and stays with it.
     bool has_dict_of(Value value) {
         PyObject* const* place = place_of_dict(value.object);
-        if (!place) return false;
-        has_type(value);
+        if (!place || !has_type(value)) return false;
         compare(place, *place);
         return true;
     }
 
     /// Notes that a part of a dict is read; false when nothing tells of its changes.
-    bool use(PyObject* dict, PyObject* key, Reads reads) {
+    /// `value`: the dict, where it was itself fetched.
+    bool use(PyObject* dict, PyObject* key, Reads reads, Value value) {
         if (!dict) return false;
         DictUse made{dict, 0, part_of(reads), number_, arming_};
         if (made.part == DictPart::item && !plain_hash(key, made.hash)) return false;
@@ -257,11 +268,21 @@ private:
         const DictCare care = use_dict(assumption_, made);
         cares_.insert({{dict, made.hash, made.part}, care});
         uses_.push_back(made);
-        if (care == DictCare::tag) {
-            const uint64_t* tag = dict_tag(dict);
-            compare(tag, reinterpret_cast<const void*>(*tag), Sort::tag);
-        }
+        if (care == DictCare::tag) compare_tag(made, key, value);
         return care != DictCare::direct;
+    }
+
+    /// The tag of a dict, and the word of the item: a specialised store of an attribute
+    /// drops the old value, whose finalizer may ask, before it makes the new tag
+    /// (STORE_ATTR_WITH_HINT, Python/ceval.c of 3.11).
+    void compare_tag(const DictUse& made, PyObject* key, Value value) {
+        // What is not a dict any more has no tag.
+        if (value.object == made.dict && !value.is_lasting) has_type(value);
+        const uint64_t* tag = dict_tag(made.dict);
+        compare(tag, reinterpret_cast<const void*>(*tag), Sort::tag);
+        if (made.part != DictPart::item) return;
+        PyObject* const* place = place_in_dict(made.dict, {key, made.hash});
+        if (place) compare(place, *place);
     }
 
     /// A word that is compared each time; once is enough.
@@ -277,7 +298,7 @@ private:
     Value anchor_;
     const void* builtins_ = nullptr;
     uint32_t number_ = 0;
-    const uint32_t arming_ = static_cast<uint32_t>(assumption_counts.tried++);
+    const uint64_t arming_ = assumption_counts.tried++;
     std::vector<AssumptionTest> tests_;
     std::vector<DictUse> uses_;
     References held_;
@@ -296,7 +317,6 @@ void Assumption::passed(const Program& program, const View& view, const Op& end,
     }
     if (++passes_ < wanted_passes_ || !start) return;
     if (armed_for_) {  // for another start
-        wait_longer();
         break_by(0, Breach::moved);
     }
     passes_ = 0;

@@ -15,6 +15,9 @@ namespace {
 /// Passes in a row from the same start that arm again, at most.
 constexpr uint32_t most_wanted_passes = 1u << 16;
 
+/// Arming again at once is worth trying so often.
+constexpr uint32_t most_short_lives = 4;
+
 /// What held for so long was worth arming.
 constexpr auto long_enough = std::chrono::milliseconds(10);
 
@@ -83,22 +86,26 @@ Assumption::Answer Assumption::run_tests(const Program& program,
         }
         break_by(test.op, Breach::change);
     } else {
-        wait_longer();
         break_by(test.op, Breach::compare);
     }
+    held_.clear();
     return Answer::unknown;
 }
 
 void Assumption::wait_longer() noexcept {
-    const bool did_last = std::chrono::steady_clock::now() - armed_at_ > long_enough;
-    wanted_passes_ = did_last ? std::max(wanted_passes_ / 2, uint32_t{1})
-                              : std::min(wanted_passes_ * 2, most_wanted_passes);
+    if (std::chrono::steady_clock::now() - armed_at_ > long_enough) {
+        wanted_passes_ = std::max(wanted_passes_ / 2, uint32_t{1});
+        short_lives_ = 0;
+    } else if (++short_lives_ > most_short_lives) {
+        wanted_passes_ = std::min(wanted_passes_ * 2, most_wanted_passes);
+    }
 }
 
 bool Assumption::break_by(uint32_t op, Breach breach) noexcept {
     if (!armed_for_) return false;
     armed_for_ = nullptr;
     --assumption_counts.armed;
+    wait_longer();
     last_breach_ = breach;
     last_breach_op_ = op;
     return true;

@@ -108,8 +108,7 @@ private:
     Answer run_tests(const Program& program, const View& view) noexcept;
     Answer give_up(const AssumptionTest& test) noexcept;
 
-    /// What broke it is nothing that has a budget: it is armed again after twice as
-    /// many passes if it did not last.
+    /// After it was broken: if it did not last, time and again, more passes arm it.
     void wait_longer() noexcept;
 
     void take_uses_back() noexcept;
@@ -123,6 +122,7 @@ private:
     const void* candidate_ = nullptr;  ///< where runs that passed last started
     uint32_t passes_ = 0;              ///< so often in a row
     uint32_t wanted_passes_ = 2;       ///< that arm
+    uint32_t short_lives_ = 0;         ///< so often in a row it did not last
     std::chrono::steady_clock::time_point armed_at_;
     uint64_t arms_ = 0;
     Breach last_breach_ = Breach::none;

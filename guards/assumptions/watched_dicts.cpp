@@ -8,15 +8,19 @@
 // at the next check, which finds the dict as it is then.
 //
 // Requirements that a change must keep: 1. a record that says `watched` is of a live
-// dict: its death comes as an event; 2. what breaks an assumption leaves its uses where
-// they are; it takes them back itself when it is armed again or destroyed.
+// dict: its death comes as an event; 2. an assumption is not told which of its uses
+// were taken out: it gives all back when it is armed again or destroyed; 3. nothing
+// arms within a watcher. Another library's watcher that runs Python code, which CPython
+// forbids, breaks that.
 #include "watched_dicts.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <tsl/robin_map.h>
 
+#include "../../framelocals/cpython/dict_layout.h"
 #include "../../framelocals/dict_watch.h"
 
 #include "assumption.h"
@@ -28,15 +32,52 @@ AssumptionCounts assumption_counts;
 namespace {
 
 /// Changes of what is relied on after which a dict is read directly instead.
-constexpr uint32_t most_changes = 16;
+constexpr uint32_t most_changes = 12;
 
-struct Dependent {
-    Assumption* who;
-    uint32_t op;
-    uint32_t arming;
+/// Whoever depends on one thing. Those that were broken are taken out: what nobody
+/// relies on costs nothing.
+class Dependents {
+public:
+    void add(Assumption& who, const DictUse& use) {
+        all_.push_back({&who, use.arming, use.op});
+        ++live_;
+    }
+
+    /// False when it is not there. Amortised O(log n): armings are numbered, and what
+    /// is taken out leaves a gap until there are too many.
+    bool take_out(const Assumption& who, const DictUse& use) noexcept {
+        auto at = std::ranges::lower_bound(all_, use.arming, {}, &Dependent::arming);
+        for (; at != all_.end() && at->arming == use.arming; ++at) {
+            if (at->who != &who || at->op != use.op) continue;
+            at->who = nullptr;
+            if (--live_ * 2 < all_.size()) {
+                std::erase_if(all_, [](const Dependent& each) { return !each.who; });
+            }
+            return true;
+        }
+        return false;
+    }
+
+    /// Takes all out; the number that there were. True in `was_relied_on` when one was
+    /// armed.
+    uint32_t break_all(Breach breach, bool& was_relied_on) noexcept {
+        for (const Dependent& each : all_) {
+            if (each.who) was_relied_on |= each.who->break_by(each.op, breach);
+        }
+        all_.clear();
+        return std::exchange(live_, 0u);
+    }
+
+private:
+    struct Dependent {
+        Assumption* who;  ///< null: taken out
+        uint64_t arming;
+        uint32_t op;
+    };
+
+    std::vector<Dependent> all_;
+    uint32_t live_ = 0;
 };
-
-using Dependents = std::vector<Dependent>;
 
 struct Record {
     uint64_t hashes = 0;  ///< a bit for each hash of a key that somebody depends on
@@ -46,14 +87,14 @@ struct Record {
     bool is_busy = false;
     Dependents by_keys;
     Dependents by_entries;
-    std::vector<Py_hash_t> items;  ///< keys of `by_item` with this dict
+    std::vector<Py_hash_t> items;  ///< each key of `by_item` with this dict, once
 };
 
-struct Item {
+struct WatchedKey {
     PyObject* dict;
     Py_hash_t hash;
 
-    bool operator==(const Item&) const = default;
+    bool operator==(const WatchedKey&) const = default;
 };
 
 /// Addresses and hashes of small ints are regular: their high bits are what a power of
@@ -69,8 +110,8 @@ struct HashDict {
     }
 };
 
-struct HashItem {
-    size_t operator()(const Item& item) const noexcept {
+struct HashKey {
+    size_t operator()(const WatchedKey& item) const noexcept {
         return mixed(reinterpret_cast<size_t>(item.dict) ^
                      mixed(static_cast<size_t>(item.hash)));
     }
@@ -78,7 +119,7 @@ struct HashItem {
 
 struct WatchedDicts {
     tsl::robin_map<PyObject*, Record, HashDict> records;
-    tsl::robin_map<Item, Dependents, HashItem> by_item;
+    tsl::robin_map<WatchedKey, Dependents, HashKey> by_item;
     bool is_set_up = false;
 };
 
@@ -92,25 +133,29 @@ uint64_t bit_of(Py_hash_t hash) noexcept {
     return uint64_t{1} << (mixed(static_cast<size_t>(hash)) & 63);
 }
 
-bool break_all(const Dependents& dependents, Breach breach) noexcept {
+/// Breaks whoever depends on an item; true when one was relied on.
+bool break_item(PyObject* dict, Record& record, Py_hash_t hash,
+                Breach breach) noexcept {
+    auto& by_item = watched().by_item;
+    const auto found = by_item.find(WatchedKey{dict, hash});
     bool was_relied_on = false;
-    for (const Dependent& each : dependents) {
-        was_relied_on |= each.who->break_by(each.op, breach);
+    if (found != by_item.end()) {
+        record.uses -= found.value().break_all(breach, was_relied_on);
     }
     return was_relied_on;
 }
 
-bool break_item(PyObject* dict, Py_hash_t hash, Breach breach) noexcept {
-    const auto& by_item = watched().by_item;
-    const auto found = by_item.find(Item{dict, hash});
-    return found != by_item.end() && break_all(found->second, breach);
+bool break_list(Record& record, Dependents& list, Breach breach) noexcept {
+    bool was_relied_on = false;
+    record.uses -= list.break_all(breach, was_relied_on);
+    return was_relied_on;
 }
 
-bool break_everything(PyObject* dict, const Record& record, Breach breach) noexcept {
-    bool was_relied_on = break_all(record.by_keys, breach);
-    was_relied_on |= break_all(record.by_entries, breach);
+bool break_everything(PyObject* dict, Record& record, Breach breach) noexcept {
+    bool was_relied_on = break_list(record, record.by_keys, breach);
+    was_relied_on |= break_list(record, record.by_entries, breach);
     for (const Py_hash_t hash : record.items) {
-        was_relied_on |= break_item(dict, hash, breach);
+        was_relied_on |= break_item(dict, record, hash, breach);
     }
     return was_relied_on;
 }
@@ -122,19 +167,25 @@ void stop_watching(PyObject* dict, Record& record) noexcept {
     --assumption_counts.watched;
 }
 
-void count_change(PyObject* dict, Record& record) noexcept {
-    if (++record.changes < most_changes || record.is_busy) return;
+/// From now on the dict is read directly.
+void demote(PyObject* dict, Record& record) noexcept {
+    if (record.is_busy) return;
     record.is_busy = true;
     ++assumption_counts.demotions;
     break_everything(dict, record, Breach::change);  // nobody will tell the others
 }
 
+void count_change(PyObject* dict, Record& record) noexcept {
+    if (++record.changes >= most_changes) demote(dict, record);
+}
+
+/// Drops the record of a dict that is dead or not watched.
 void forget(PyObject* dict) noexcept {
     WatchedDicts& all = watched();
     const auto found = all.records.find(dict);
     if (found->second.is_watched) --assumption_counts.watched;
     for (const Py_hash_t hash : found->second.items) {
-        all.by_item.erase(Item{dict, hash});
+        all.by_item.erase(WatchedKey{dict, hash});
     }
     all.records.erase(found);
 }
@@ -154,13 +205,16 @@ void hear(DictEvent event, PyObject* dict, PyObject* key) noexcept {
     }
     if (event == DictEvent::all || !plain_hash(key, hash)) {
         was_relied_on = break_everything(dict, record, Breach::change);
+        // An instance's values go one by one, after this event, and finalizers run in
+        // between (gh-130555).
+        if (event == DictEvent::all && split_values(dict)) demote(dict, record);
     } else {
         if (record.hashes & bit_of(hash)) {
-            was_relied_on = break_item(dict, hash, Breach::change);
+            was_relied_on = break_item(dict, record, hash, Breach::change);
         }
-        was_relied_on |= break_all(record.by_entries, Breach::change);
+        was_relied_on |= break_list(record, record.by_entries, Breach::change);
         if (event == DictEvent::keys) {
-            was_relied_on |= break_all(record.by_keys, Breach::change);
+            was_relied_on |= break_list(record, record.by_keys, Breach::change);
         }
     }
     if (!was_relied_on) return;
@@ -174,32 +228,11 @@ Dependents& dependents_of(Record& record, const DictUse& use) {
     case DictPart::entries: return record.by_entries;
     case DictPart::item: break;
     }
-    Dependents& all = watched().by_item[Item{use.dict, use.hash}];
-    if (all.empty()) record.items.push_back(use.hash);
+    const auto [at, is_new] =
+        watched().by_item.try_emplace(WatchedKey{use.dict, use.hash}, Dependents{});
+    if (is_new) record.items.push_back(use.hash);
     record.hashes |= bit_of(use.hash);
-    return all;
-}
-
-/// Takes one dependent out; false when it is not there.
-bool take_out(Dependents& from, const Assumption& who, const DictUse& use) noexcept {
-    const auto found = std::ranges::find_if(from, [&](const Dependent& each) {
-        return each.who == &who && each.op == use.op && each.arming == use.arming;
-    });
-    if (found == from.end()) return false;
-    *found = from.back();
-    from.pop_back();
-    return true;
-}
-
-bool take_item_out(Record& record, const Assumption& who, const DictUse& use) noexcept {
-    auto& by_item = watched().by_item;
-    const auto found = by_item.find(Item{use.dict, use.hash});
-    if (found == by_item.end() || !take_out(found.value(), who, use)) return false;
-    if (found->second.empty()) {
-        by_item.erase(found);
-        std::erase(record.items, use.hash);  // its bit may stay: a needless look
-    }
-    return true;
+    return at.value();
 }
 
 }  // namespace
@@ -213,7 +246,7 @@ void tear_down_watched_dicts() noexcept {
     WatchedDicts& all = watched();
     all.is_set_up = false;
     for (auto each = all.records.begin(); each != all.records.end(); ++each) {
-        break_everything(each->first, each->second, Breach::end);
+        break_everything(each->first, each.value(), Breach::end);
         stop_watching(each->first, each.value());
     }
     all.records.clear();
@@ -228,8 +261,9 @@ bool assumptions_can_arm() noexcept {
 DictCare use_dict(Assumption& who, const DictUse& use) {
     const DictNews news = dict_news(use.dict);
     if (news == DictNews::none) return DictCare::direct;
+    if (news == DictNews::tag && use.part == DictPart::entries) return DictCare::direct;
     Record& record = watched().records[use.dict];
-    dependents_of(record, use).push_back({&who, use.op, use.arming});
+    dependents_of(record, use).add(who, use);
     ++record.uses;
     if (record.is_busy) {
         stop_watching(use.dict, record);  // 3.12 undoes that after a watcher has run
@@ -237,7 +271,7 @@ DictCare use_dict(Assumption& who, const DictUse& use) {
     }
     if (news == DictNews::tag) return DictCare::tag;
     if (!record.is_watched) {
-        watch_dict(use.dict);
+        if (!watch_dict(use.dict)) return DictCare::direct;
         record.is_watched = true;
         ++assumption_counts.watched;
     }
@@ -245,19 +279,24 @@ DictCare use_dict(Assumption& who, const DictUse& use) {
 }
 
 void release_dict(const Assumption& who, const DictUse& use) noexcept {
-    auto& records = watched().records;
-    const auto found = records.find(use.dict);
-    if (found == records.end()) return;
+    WatchedDicts& all = watched();
+    const auto found = all.records.find(use.dict);
+    if (found == all.records.end()) return;
     Record& record = found.value();
     bool was_there = false;
     switch (use.part) {
-    case DictPart::item: was_there = take_item_out(record, who, use); break;
-    case DictPart::keys: was_there = take_out(record.by_keys, who, use); break;
-    case DictPart::entries: was_there = take_out(record.by_entries, who, use); break;
+    case DictPart::keys: was_there = record.by_keys.take_out(who, use); break;
+    case DictPart::entries: was_there = record.by_entries.take_out(who, use); break;
+    case DictPart::item: {
+        const auto item = all.by_item.find(WatchedKey{use.dict, use.hash});
+        was_there = item != all.by_item.end() && item.value().take_out(who, use);
+        break;
     }
-    if (!was_there || --record.uses > 0) return;
+    }
+    if (was_there) --record.uses;
+    if (record.uses > 0) return;
     stop_watching(use.dict, record);
-    records.erase(found);
+    forget(use.dict);
 }
 
 void note_found_change(PyObject* dict) noexcept {

@@ -25,7 +25,7 @@ struct DictUse {
     uint32_t op = 0;
     /// The arming that made it: a use of a dict that died is none of the next dict's at
     /// its address.
-    uint32_t arming = 0;
+    uint64_t arming = 0;
 };
 
 /// How changes of a dict are noticed.

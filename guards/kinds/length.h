@@ -37,6 +37,12 @@ struct Length {
         return std::tuple{operand("expected", &Length::expected)};
     }
 
+    /// The dict whose keys tell; null for others, a subclass too: it may have its own
+    /// `__len__` tomorrow.
+    static PyObject* dict_of(PyObject* value) noexcept {
+        return PyDict_CheckExact(value) ? value : nullptr;
+    }
+
     void add_keys(std::vector<Keys>& to) const {
         const auto length = static_cast<uint64_t>(expected.value);
         to.push_back({{KeySort::length}, {length}});

@@ -75,7 +75,7 @@ def test_after_a_change_it_is_assumed_again() -> None:
 def test_a_dict_that_changes_all_the_time_is_read_directly() -> None:
     assumed, names = on_global(1000, ("type_match", int))
     before = gt.assumption_counts()
-    for i in range(300):
+    for i in range(3000):
         names["a"] = i
         assert assumed.check()
     names["a"] = "text"
@@ -351,7 +351,6 @@ def test_what_is_assumed_is_told() -> None:
     assumed = Assumed(guards)
     told = guards.assumed()
     assert (told.assumed, told.reread, told.invalidated) == (1, 1, ())
-    assert told.compared >= 1
     marked = [line for line in str(guards).splitlines() if "[assumed]" in line]
     assert len(marked) == 1
     assert "equals(1)" in marked[0]

@@ -47,6 +47,7 @@ def test_a_failure_is_plain_data_with_stable_keys() -> None:
                 "note": "line 12",
             }
         ],
+        "invalidated": [],
     }
     assert json.loads(explanation.to_json()) == explanation.to_dict()
 
@@ -119,11 +120,14 @@ def test_a_report_counts_hits_and_is_json(only: Any) -> None:
     assert json.loads(report.to_json()) == {
         "name": "old",
         "entries": [
-            {"index": 0, "hits": 1, "verdict": "pass", "checks_run": 0, "failures": []}
+            {
+                "index": 0, "hits": 1, "verdict": "pass", "checks_run": 0,
+                "failures": [], "invalidated": [],
+            }
         ],
         "differences": {},
         "removed": [],
-    }
+    }  # fmt: skip
 
 
 def test_a_report_reads_the_globals_of_the_function(only: Any) -> None:
