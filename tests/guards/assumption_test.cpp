@@ -85,7 +85,7 @@ TEST_F(Assumptions, are_armed_by_the_second_pass) {
 TEST_F(Assumptions, compare_what_has_no_event) {
     names.run(
         "class A: pass\nclass B: pass\n"
-        "a = A(); a.__dict__['b'] = [1]; a.__dict__['c'] = 7");
+        "a = A(); a.__dict__ = {'b': [1], 'c': 7}");  // one whose stores 3.13.0 tells
     guards.guard({"global('a')", "type_match(A)"});
     guards.guard({"global('a')", "instance_attr('b')", "list_item(0)", "equals(1)"});
     guards.guard({"global('a')", "instance_attr('c')", "equals(7)"});
