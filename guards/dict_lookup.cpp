@@ -58,14 +58,6 @@ Py_hash_t hash_of_str(PyObject* text) noexcept {
 
 enum class Equality : uint8_t { equal, different, unknown };
 
-/// Numbers, strs and the like, whose equality is CPython's own.
-bool is_scalar(PyObject* object) noexcept {
-    PyTypeObject* type = Py_TYPE(object);
-    return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyBool_Type ||
-           type == &PyFloat_Type || type == &PyBytes_Type || type == &PyComplex_Type ||
-           object == Py_None || object == Py_Ellipsis;
-}
-
 /// Whether dict would take two keys of the same hash for equal, if that can be told
 /// without user code.
 Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {

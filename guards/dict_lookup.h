@@ -10,6 +10,15 @@
 
 namespace guardtree {
 
+/// Numbers, strs and the like, of exactly CPython's own types: they never change, have
+/// no parts, and are hashed and compared without user code.
+inline bool is_scalar(PyObject* object) noexcept {
+    PyTypeObject* type = Py_TYPE(object);
+    return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyBool_Type ||
+           type == &PyFloat_Type || type == &PyBytes_Type || type == &PyComplex_Type ||
+           object == Py_None || object == Py_Ellipsis;
+}
+
 /// The value of `key` in a dict or a subclass of dict, as dict's own look-up finds it;
 /// null where there is none. No user code: where a key of a user's type has the same
 /// hash, its `__eq__` would have to decide, and the answer is null. About 5 ns.

@@ -18,8 +18,8 @@ namespace {
 
 using Sort = AssumptionTest::Sort;
 
-/// What the globals of one step or kind say of its dict: the dict that it reads at
-/// `source`, null where it is none.
+/// The dict that a step or kind reads at `source`, as it says itself; null where it
+/// reads none.
 template <class T>
 PyObject* dict_read(const T& op, const View& view, PyObject* source) noexcept {
     static_cast<void>(op), static_cast<void>(view), static_cast<void>(source);
@@ -53,11 +53,7 @@ bool is_fixed_constant(PyObject* value, int& budget) noexcept {
     if (budget-- <= 0) return false;
     if (type == &PyUnicode_Type) return PyUnicode_GET_LENGTH(value) <= longest;
     if (type == &PyBytes_Type) return PyBytes_GET_SIZE(value) <= longest;
-    if (type == &PyLong_Type || type == &PyBool_Type || type == &PyFloat_Type ||
-        type == &PyComplex_Type || value == Py_None || value == Py_Ellipsis) {
-        return true;
-    }
-    if (type != &PyTuple_Type) return false;
+    if (type != &PyTuple_Type) return is_scalar(value);
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
         if (!is_fixed_constant(PyTuple_GET_ITEM(value, i), budget)) return false;
     }
@@ -316,9 +312,7 @@ void Assumption::passed(const Program& program, const View& view, const Op& end,
         passes_ = 0;
     }
     if (++passes_ < wanted_passes_ || !start) return;
-    if (armed_for_) {  // for another start
-        break_by(0, Breach::moved);
-    }
+    if (armed_for_) break_by(0, Breach::moved);  // armed for another start
     passes_ = 0;
     Arming arming(*this, program, view);
     const auto last = static_cast<size_t>(&end - program.ops().data());

@@ -306,11 +306,7 @@ void note_found_change(PyObject* dict) noexcept {
 }
 
 bool plain_hash(PyObject* key, Py_hash_t& to) noexcept {
-    PyTypeObject* type = Py_TYPE(key);
-    if (type != &PyUnicode_Type && type != &PyLong_Type && type != &PyBytes_Type &&
-        type != &PyBool_Type && type != &PyFloat_Type && key != Py_None) {
-        return false;
-    }
+    if (!is_scalar(key)) return false;
     to = PyObject_Hash(key);
     return true;
 }
