@@ -30,8 +30,9 @@ ROOT_FOLDER = os.environ.get("GUARDTREE_CI_ROOT", "/var/tmp/guardtree-ci/forky")
 VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 WHOLE_RUN = 85 * 60  # seconds, of the 90 minutes that a run may take
 ONE_ROW = 28 * 60
-SCRATCH_ROWS = ("gcc-3.11", "gcc-3.15")  # where tests of what compiles run
-RANDOM_CASES = 130_000  # of tests/guards/random_trees_test.cpp, in each of eight rows
+SCRATCH_ROW = "gcc-3.15"  # where tests of what compiles run
+# Of tests/guards/random_trees_test.cpp; a million over all rows. Sanitizers are slow.
+RANDOM_CASES, SANITIZED_CASES = 140_000, 30_000
 
 
 @dataclass(frozen=True)
@@ -152,12 +153,11 @@ def row_environment() -> dict[str, str]:
 
 def set_test_size(row: Row) -> None:
     """How much tests do, in our own environment: a Debian root copies it from there."""
-    # A million random cases over all rows.
-    os.environ.setdefault("GUARDTREE_TEST_CASES", str(RANDOM_CASES))
+    cases = SANITIZED_CASES if "asan" in row.arguments else RANDOM_CASES
+    os.environ["GUARDTREE_TEST_CASES"] = str(cases)
     # Building a copy of the sources takes as long as the row itself, and what must not
     # compile a minute: not everywhere.
-    scratch = "yes" if row.name in SCRATCH_ROWS else "no"
-    os.environ["GUARDTREE_TEST_SCRATCH"] = scratch
+    os.environ["GUARDTREE_TEST_SCRATCH"] = "yes" if row.name == SCRATCH_ROW else "no"
 
 
 def row_command(row: Row, place: Place) -> list[str]:
@@ -210,7 +210,7 @@ def try_row(row: Row, interpreters: Interpreters, deadline: float) -> Outcome:
             lines = re.findall(rf"^{runner}: (.*)$", text, re.M)
             setattr(outcome, runner, lines[-1] if lines else "-")
         if outcome.reason:
-            print("\n".join(text.splitlines()[-60:]))
+            print("\n".join([*failed_ctests(text), *text.splitlines()[-60:]]))
     except Unavailable as error:
         outcome.reason = str(error)
     outcome.seconds = time.monotonic() - start
@@ -219,6 +219,13 @@ def try_row(row: Row, interpreters: Interpreters, deadline: float) -> Outcome:
         f"== {row.name} {outcome.result} ({outcome.seconds:.0f} s){note}\n", flush=True
     )
     return outcome
+
+
+def failed_ctests(log: str) -> list[str]:
+    """The first failed ctests with what they printed, which lies far up in a log."""
+    verdict = r"^ *\d+/\d+ Test +#\d+: .*\*\*\*(?!Skipped).*\n"
+    output = r"(?:(?! *Start |.* Test +#).*\n)*"
+    return [found[:4000] for found in re.findall(verdict + output, log, re.M)[:5]]
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int]:

@@ -77,6 +77,7 @@ void register_all(const Settings& settings) {
             made->MinTime(settings.seconds);
     };
     register_lookups(add);
+    register_assumptions(add);
     register_tables(add);
     register_kinds_and_steps(add);
     register_slopes(add);

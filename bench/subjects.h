@@ -32,6 +32,9 @@ void register_text(const Register& add);
 /// lookup/<entry>, evaluate/empty, frame_view, dict_item.
 void register_lookups(const Register& add);
 
+/// globals/<assumed, plain>/guards:<n>, store/<watched, unwatched>
+void register_assumptions(const Register& add);
+
 /// table/<int, type, ...>/<cyclic, random, miss>/entries:<n>, and each /one_by_one;
 /// table/<int, type, ...>/<add, make>/entries:<n>
 void register_tables(const Register& add);

@@ -55,6 +55,10 @@ class Measured:
     workload: str
     guards: int
     counts: dict[str, dict[str, int]]
+    rechecked: int = 0
+    """Guards that guardtree looks at in each hit; on the others it relies."""
+    compared: int = 0
+    """Words that it compares for those others."""
     cpp: Costs = field(default_factory=dict)
     costs: dict[str, Costs] = field(default_factory=dict)
     """By what was measured: hit, cold, last_miss, ..."""
@@ -295,6 +299,9 @@ def measure(
     trees.check_all(True)
     note("hit", trees.warm(effort))
     note("cold", trees.single(effort, is_cold=True))
+    relied_on = trees.roots[COMPARED.name].assumed()
+    found.rechecked = found.guards - relied_on.assumed
+    found.compared = relied_on.compared
     found.cpp = trees.cpp(effort)
     for place, fact in (("first", workload.facts[0]), ("last", workload.facts[-1])):
         told(f"{workload.name}: {place} guard missed")

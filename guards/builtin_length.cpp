@@ -49,6 +49,13 @@ Py_ssize_t builtin_length(PyObject* value) noexcept {
     return length;
 }
 
+bool keeps_length_of_dict(PyObject* value) noexcept {
+    PyTypeObject* type = Py_TYPE(value);
+    return PyType_HasFeature(type, Py_TPFLAGS_DICT_SUBCLASS) &&
+           PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
+           length_slot(type) == length_slot(&PyDict_Type);
+}
+
 Owned<> builtin_deque_item(PyObject* value, Py_ssize_t index) noexcept {
     if (!deque_type || !PyObject_TypeCheck(value, deque_type)) return {};
     const Py_ssize_t size = deque_slot(value);

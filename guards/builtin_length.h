@@ -16,6 +16,10 @@ void set_up_builtin_length() noexcept;
 /// exception.
 Py_ssize_t builtin_length(PyObject* value) noexcept;
 
+/// A dict, or an OrderedDict or other subclass of CPython's own, whose class keeps
+/// dict's `__len__` and stays: another subclass may have its own tomorrow.
+bool keeps_length_of_dict(PyObject* value) noexcept;
+
 /// An element of a deque or a subclass by deque's own rules; negative counts from the
 /// end. Null when there is none or `value` is not a deque. No exception.
 Owned<> builtin_deque_item(PyObject* value, Py_ssize_t index) noexcept;

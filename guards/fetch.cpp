@@ -52,10 +52,10 @@ PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept
     __builtin_unreachable();
 }
 
-bool passes_kind(const Op& kind, PyObject* value) noexcept {
-    switch (kind.code()) {
+KindCheck check_of_kind(OpCode code) noexcept {
+    switch (code) {
 #define X(type, stem) \
-    case OpCode::type: return passes<type>(kind, value);
+    case OpCode::type: return &passes<type>;
         GUARDTREE_KINDS(X)
 #undef X
     default: __builtin_unreachable();

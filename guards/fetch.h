@@ -9,8 +9,11 @@ namespace guardtree {
 /// when it is not there, or `from` is null. About 2 ns.
 PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept;
 
-/// What a kind that runs no user code says of a value.
-bool passes_kind(const Op& kind, PyObject* value) noexcept;
+/// What a kind says of a value.
+using KindCheck = bool (*)(const Op& kind, PyObject* value) noexcept;
+
+/// The check of a kind that runs no user code; of another, one that always fails.
+KindCheck check_of_kind(OpCode code) noexcept;
 
 /// Runs no user code and makes no reference, so that `fetch` may take it.
 bool is_plain_step(const Op& step) noexcept;

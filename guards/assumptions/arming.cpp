@@ -7,7 +7,6 @@
 
 #include "../../framelocals/dict_watch.h"
 #include "../dict_lookup.h"
-#include "../fetch.h"
 #include "../named_op.h"
 #include "../program.h"
 
@@ -90,7 +89,7 @@ public:
           values_(program.value_count()) {}
 
     bool run(PyObject* anchor, size_t first, size_t last) {
-        anchor_ = {anchor, false};
+        anchor_ = {anchor, Stay::unknown};
         for (size_t i = first; i < last; ++i) {
             const Op& op = program_.ops()[i];
             if (op.is_internal()) continue;
@@ -108,10 +107,15 @@ public:
     void commit(const void* start) {
         assumption_.take_uses_back();
         assumption_.uses_ = std::move(uses_);
+        assumption_.words_ = std::move(words_);
+        assumption_.word_ops_ = std::move(word_ops_);
         assumption_.tests_ = std::move(tests_);
         assumption_.held_ = std::move(held_);
         assumption_.builtins_ = builtins_;
         assumption_.armed_for_ = start;
+        const bool is_told =
+            assumption_.words_.empty() && assumption_.tests_.empty() && !builtins_;
+        if (is_told) assumption_.told_for_ = start;
     }
 
     /// Of an arming that failed: it depends on nothing.
@@ -120,12 +124,19 @@ public:
     }
 
 private:
-    /// A value on the way. `is_lasting`: where the tests and events before say that
-    /// nothing changed, it is this very object; else it may be another object at the
-    /// same address, and all that is said of it is read anew.
+    /// What is known of a value whenever the assumption is asked.
+    enum class Stay : uint8_t {
+        unknown,   ///< it may be another object at the same address: all is read anew
+        compared,  ///< it is this very object where the tests before it have passed
+        told,      ///< it is: an event would have told
+    };
+
+    /// A value on the way.
     struct Value {
         PyObject* object = nullptr;
-        bool is_lasting = false;
+        Stay stay = Stay::unknown;
+
+        bool is_lasting() const noexcept { return stay != Stay::unknown; }
     };
 
     Value source_of(const Op& op) const {
@@ -138,12 +149,12 @@ private:
             const Value source = RootStep<T> ? Value{} : source_of(op);
             PyObject* child = follow_step(op, view_, source.object);
             if (!child) return false;
-            bool is_lasting = has_link(op, step, source, child);
-            if (!is_lasting && is_fixed_constant(child)) {
+            Stay stay = link(op, step, source, child);
+            if (stay == Stay::unknown && is_fixed_constant(child)) {
                 held_.push_back(Owned<>::share(child));
-                is_lasting = true;
+                stay = Stay::compared;
             }
-            values_[op.destination] = {child, is_lasting};
+            values_[op.destination] = {child, stay};
             return true;
         } else {
             static_cast<void>(op), static_cast<void>(step);
@@ -151,34 +162,36 @@ private:
         }
     }
 
-    /// Notes what keeps a child; true when it is lasting.
+    /// Notes what keeps a child where it is.
     template <class T>
-    bool has_link(const Op& op, const T& step, Value source, PyObject* child) {
+    Stay link(const Op& op, const T& step, Value source, PyObject* child) {
         constexpr Reads reads = T::info.reads;
         if constexpr (reads == Reads::item || reads == Reads::keys ||
                       reads == Reads::entries) {
             if constexpr (std::same_as<T, Builtin>) builtins_ = view_.builtins().get();
             PyObject* dict = dict_read(step, view_, source.object);
-            if (use(dict, key_read(step), reads, source)) return true;
+            const Stay stay = use(dict, key_read(step), reads, source);
+            if (stay != Stay::unknown) return stay;
         } else if constexpr (reads == Reads::attribute) {
             if (has_dict_of(source)) {
                 PyObject* dict = *place_of_dict(source.object);
-                if (use(dict, key_read(step), Reads::item, {})) return true;
+                const Stay stay = use(dict, key_read(step), Reads::item, {});
+                if (stay != Stay::unknown) return stay;
             }
         } else if constexpr (reads == Reads::type) {
-            return has_type(source);
+            return has_type(source) ? Stay::compared : Stay::unknown;
         } else if constexpr (reads == Reads::identity) {
-            if (source.is_lasting) return true;
+            if (source.is_lasting()) return source.stay;
         }
         if (!is_known_part(op, source)) {
             tests_.push_back({source.object, child, number_, Sort::step});
         }
-        return false;
+        return Stay::unknown;
     }
 
     /// A step without operands that was taken from the same value before.
     bool is_known_part(const Op& op, Value source) {
-        if (!source.is_lasting || !operands_of(op.code()).empty()) return false;
+        if (!source.is_lasting() || !operands_of(op.code()).empty()) return false;
         return !parts_.insert({source.object, op.code()}).second;
     }
 
@@ -188,7 +201,8 @@ private:
             const Value value = source_of(op);
             need_operands(kind);
             if (!is_kept(kind, value)) {
-                tests_.push_back({value.object, nullptr, number_, Sort::kind});
+                tests_.push_back({value.object, nullptr, number_, Sort::kind,
+                                  check_of_kind(op.code())});
             }
         }
     }
@@ -203,12 +217,12 @@ private:
             return true;
         }
         if constexpr (T::info.is_by_value) {
-            if (value.is_lasting && is_fixed_constant(value.object)) return true;
+            if (value.is_lasting() && is_fixed_constant(value.object)) return true;
         }
         if constexpr (reads == Reads::item || reads == Reads::keys ||
                       reads == Reads::entries) {
             PyObject* dict = dict_read(kind, view_, value.object);
-            return use(dict, key_read(kind), reads, value);
+            return use(dict, key_read(kind), reads, value) != Stay::unknown;
         }
         return false;
     }
@@ -224,7 +238,9 @@ private:
     template <class V>
     void need_operand(const V& operand) {
         if constexpr (std::derived_from<V, Identity>) {
-            if (operand.weak) compare(&operand.weak->wr_object, operand.object);
+            if (operand.weak) {
+                compare(Stay::told, &operand.weak->wr_object, operand.object);
+            }
         }
     }
 
@@ -233,14 +249,15 @@ private:
     /// same address.
     bool has_type(Value value) {
         PyTypeObject* type = Py_TYPE(value.object);
-        if (!value.is_lasting || !keeps_class(type)) {
-            compare(&value.object->ob_type, type);
+        if (!value.is_lasting() || !keeps_class(type)) {
+            compare(value.stay, &value.object->ob_type, type);
         }
         if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return true;
         const Owned<> weak = Owned<>::steal(PyWeakref_NewRef(as_object(type), nullptr));
         if (!weak) PyErr_Clear();
         if (!weak) return false;
-        compare(&reinterpret_cast<PyWeakReference*>(weak.get())->wr_object, type);
+        compare(Stay::told, &reinterpret_cast<PyWeakReference*>(weak.get())->wr_object,
+                type);
         held_.push_back(weak);
         return true;
     }
@@ -249,23 +266,30 @@ private:
     bool has_dict_of(Value value) {
         PyObject* const* place = place_of_dict(value.object);
         if (!place || !has_type(value)) return false;
-        compare(place, *place);
+        compare(value.stay, place, *place);
         return true;
     }
 
-    /// Notes that a part of a dict is read; false when nothing tells of its changes.
-    /// `value`: the dict, where it was itself fetched.
-    bool use(PyObject* dict, PyObject* key, Reads reads, Value value) {
-        if (!dict) return false;
+    /// Notes that a part of a dict is read, and what tells of its changes. `value`: the
+    /// dict, where it was itself fetched.
+    Stay use(PyObject* dict, PyObject* key, Reads reads, Value value) {
+        if (!dict) return Stay::unknown;
         DictUse made{dict, 0, part_of(reads), number_, arming_};
-        if (made.part == DictPart::item && !plain_hash(key, made.hash)) return false;
-        const auto known = cares_.find({dict, made.hash, made.part});
-        if (known != cares_.end()) return known->second != DictCare::direct;
+        if (made.part == DictPart::item && !plain_hash(key, made.hash)) {
+            return Stay::unknown;
+        }
+        const auto [known, is_new] =
+            stays_.insert({{dict, made.hash, made.part}, Stay::unknown});
+        if (!is_new) return known->second;
         const DictCare care = use_dict(assumption_, made);
-        cares_.insert({{dict, made.hash, made.part}, care});
         uses_.push_back(made);
         if (care == DictCare::tag) compare_tag(made, key, value);
-        return care != DictCare::direct;
+        return known->second = stay_of(care);
+    }
+
+    static Stay stay_of(DictCare care) noexcept {
+        if (care == DictCare::events) return Stay::told;
+        return care == DictCare::tag ? Stay::compared : Stay::unknown;
     }
 
     /// The tag of a dict, and the word of the item: a specialised store of an attribute
@@ -273,18 +297,24 @@ private:
     /// (STORE_ATTR_WITH_HINT, Python/ceval.c of 3.11).
     void compare_tag(const DictUse& made, PyObject* key, Value value) {
         // What is not a dict any more has no tag.
-        if (value.object == made.dict && !value.is_lasting) has_type(value);
+        if (value.object == made.dict && !value.is_lasting()) has_type(value);
         const uint64_t* tag = dict_tag(made.dict);
-        compare(tag, reinterpret_cast<const void*>(*tag), Sort::tag);
+        compare(Stay::compared, tag, reinterpret_cast<const void*>(*tag), Sort::tag);
         if (made.part != DictPart::item) return;
         PyObject* const* place = place_in_dict(made.dict, {key, made.hash});
-        if (place) compare(place, *place);
+        if (place) compare(Stay::compared, place, *place);
     }
 
-    /// A word that is compared each time; once is enough.
-    void compare(const void* at, const void* expected, Sort sort = Sort::word) {
-        if (compared_.insert(at).second)
+    /// A word that is compared each time; once is enough. `stay`: of what it lies in.
+    void compare(Stay stay, const void* at, const void* expected,
+                 Sort sort = Sort::word) {
+        if (!compared_.insert(at).second) return;
+        if (stay == Stay::told) {
+            words_.push_back({at, expected});
+            word_ops_.push_back(number_);
+        } else {
             tests_.push_back({at, expected, number_, sort});
+        }
     }
 
     Assumption& assumption_;
@@ -296,11 +326,13 @@ private:
     uint32_t number_ = 0;
     const uint64_t arming_ = assumption_counts.tried++;
     std::vector<AssumptionTest> tests_;
+    std::vector<KeptWord> words_;
+    std::vector<uint32_t> word_ops_;
     std::vector<DictUse> uses_;
     References held_;
     std::set<const void*> compared_;
     std::set<std::pair<PyObject*, OpCode>> parts_;
-    std::map<std::tuple<PyObject*, Py_hash_t, DictPart>, DictCare> cares_;
+    std::map<std::tuple<PyObject*, Py_hash_t, DictPart>, Stay> stays_;
 };
 
 void Assumption::passed(const Program& program, const View& view, const Op& end,

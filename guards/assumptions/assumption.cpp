@@ -6,7 +6,6 @@
 #include <cstring>
 #include <utility>
 
-#include "../fetch.h"
 #include "../program.h"
 
 namespace guardtree {
@@ -23,22 +22,20 @@ constexpr auto long_enough = std::chrono::milliseconds(10);
 
 bool enabled = true;
 
-bool passes(const AssumptionTest& test, const Program& program,
-            const View& view) noexcept {
+const void* word_at(const void* at) noexcept {
+    const void* word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+}
+
+bool passes(const AssumptionTest& test, const Op* ops, const View& view) noexcept {
+    auto* const value = static_cast<PyObject*>(const_cast<void*>(test.at));
     switch (test.sort) {
-    case AssumptionTest::Sort::word:
-    case AssumptionTest::Sort::tag: {
-        const void* word;
-        std::memcpy(&word, test.at, sizeof word);
-        return word == test.expected;
-    }
+    case AssumptionTest::Sort::kind: return test.check(ops[test.op], value);
     case AssumptionTest::Sort::step:
-        return follow_step(program.ops()[test.op], view,
-                           static_cast<PyObject*>(const_cast<void*>(test.at))) ==
-               test.expected;
-    case AssumptionTest::Sort::kind:
-        return passes_kind(program.ops()[test.op],
-                           static_cast<PyObject*>(const_cast<void*>(test.at)));
+        return follow_step(ops[test.op], view, value) == test.expected;
+    case AssumptionTest::Sort::word:
+    case AssumptionTest::Sort::tag: return word_at(test.at) == test.expected;
     }
     __builtin_unreachable();
 }
@@ -63,12 +60,25 @@ void Assumption::take_uses_back() noexcept {
     uses_.clear();
 }
 
+/// Without a branch per word: a large model has a thousand of them, each in a cache
+/// line of its own, and the loads need not wait for each other.
+bool Assumption::words_differ() const noexcept {
+    uintptr_t differences = 0;
+    for (const KeptWord& word : words_) {
+        differences |= reinterpret_cast<uintptr_t>(word_at(word.at)) ^
+                       reinterpret_cast<uintptr_t>(word.expected);
+    }
+    return differences != 0;
+}
+
 Assumption::Answer Assumption::run_tests(const Program& program,
                                          const View& view) noexcept {
-    const AssumptionTest* const end = tests_.data() + tests_.size();
-    for (const AssumptionTest* test = tests_.data(); test != end; ++test) {
-        if (!passes(*test, program, view)) [[unlikely]]
-            return give_up(*test);
+    if (words_differ()) [[unlikely]]
+        return give_up_words();
+    const Op* const ops = program.ops().data();
+    for (const AssumptionTest& test : tests_) {
+        if (!passes(test, ops, view)) [[unlikely]]
+            return give_up(test);
     }
     return Answer::holds;
 }
@@ -92,6 +102,16 @@ Assumption::Answer Assumption::run_tests(const Program& program,
     return Answer::unknown;
 }
 
+[[gnu::cold]] Assumption::Answer Assumption::give_up_words() noexcept {
+    const auto differing = std::ranges::find_if(
+        words_, [](const KeptWord& word) { return word_at(word.at) != word.expected; });
+    ++assumption_counts.found;
+    break_by(word_ops_[static_cast<size_t>(differing - words_.begin())],
+             Breach::compare);
+    held_.clear();
+    return Answer::unknown;
+}
+
 void Assumption::wait_longer() noexcept {
     if (std::chrono::steady_clock::now() - armed_at_ > long_enough) {
         wanted_passes_ = std::max(wanted_passes_ / 2, uint32_t{1});
@@ -104,6 +124,7 @@ void Assumption::wait_longer() noexcept {
 bool Assumption::break_by(uint32_t op, Breach breach) noexcept {
     if (!armed_for_) return false;
     armed_for_ = nullptr;
+    told_for_ = this;
     --assumption_counts.armed;
     wait_longer();
     last_breach_ = breach;

@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "../fetch.h"
 #include "../kind.h"
 #include "../op.h"
 
@@ -56,6 +57,14 @@ struct AssumptionTest {
     const void* expected;
     uint32_t op;
     Sort sort;
+    KindCheck check = nullptr;  ///< of a kind
+};
+
+/// A word of something that is alive as long as the assumption is armed, so that it may
+/// be read in any order: a class, or where a dict is.
+struct KeptWord {
+    const void* at;
+    const void* expected;
 };
 
 class Assumption {
@@ -76,9 +85,9 @@ public:
     Answer ask(const Program& program, const View& view, PyObject* anchor,
                bool is_local) noexcept {
         const void* start = is_local ? anchor : view.globals().get();
+        if (start == told_for_) return Answer::holds;
         if (!armed_for_ || armed_for_ != start) return Answer::unknown;
         if (builtins_ && view.builtins().get() != builtins_) return Answer::unknown;
-        if (tests_.empty()) return Answer::holds;
         return run_tests(program, view);
     }
 
@@ -91,8 +100,10 @@ public:
 
     bool is_armed() const noexcept { return armed_for_ != nullptr; }
 
-    /// Checks that are looked at each time while it is armed.
+    /// What is looked at each time while it is armed, after the words.
     const std::vector<AssumptionTest>& tests() const noexcept { return tests_; }
+
+    const std::vector<KeptWord>& words() const noexcept { return words_; }
 
     /// How often it was armed.
     uint64_t arms() const noexcept { return arms_; }
@@ -107,6 +118,8 @@ private:
 
     Answer run_tests(const Program& program, const View& view) noexcept;
     Answer give_up(const AssumptionTest& test) noexcept;
+    Answer give_up_words() noexcept;
+    bool words_differ() const noexcept;
 
     /// After it was broken: if it did not last, time and again, more passes arm it.
     void wait_longer() noexcept;
@@ -114,9 +127,12 @@ private:
     void take_uses_back() noexcept;
 
     // What a check reads comes first. Borrowed: compared, never read.
+    const void* told_for_ = this;  ///< armed for it, and nothing to compare; else this
     const void* armed_for_ = nullptr;
     const void* builtins_ = nullptr;
+    std::vector<KeptWord> words_;
     std::vector<AssumptionTest> tests_;
+    std::vector<uint32_t> word_ops_;  ///< that the words are about
     std::vector<DictUse> uses_;
     References held_;
     const void* candidate_ = nullptr;  ///< where runs that passed last started

@@ -39,7 +39,8 @@ void add(const Program& program, size_t begin, AssumptionReport& to) {
         if (test.sort == AssumptionTest::Sort::kind) reread.push_back(test.op);
     }
     to.reread += reread.size();
-    to.compared += assumption.tests().size() - reread.size();
+    to.compared +=
+        assumption.words().size() + assumption.tests().size() - reread.size();
     for (size_t i = begin + 1; i < begin + op.skip; ++i) {
         const Op& each = program.ops()[i];
         const auto number = static_cast<uint32_t>(i);

@@ -37,10 +37,9 @@ struct Length {
         return std::tuple{operand("expected", &Length::expected)};
     }
 
-    /// The dict whose keys tell; null for others, a subclass too: it may have its own
-    /// `__len__` tomorrow.
+    /// The dict whose keys tell; null for others.
     static PyObject* dict_of(PyObject* value) noexcept {
-        return PyDict_CheckExact(value) ? value : nullptr;
+        return keeps_length_of_dict(value) ? value : nullptr;
     }
 
     void add_keys(std::vector<Keys>& to) const {

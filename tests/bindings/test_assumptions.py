@@ -173,6 +173,7 @@ def test_keys_of_a_dict(kind: Any) -> None:
     assumed, names = on_global(
         config, ("dict_keys", ("a", "b")), ("dict_lacks", "c"), ("length", 2)
     )
+    assert assumed.guards.assumed().reread == 0
     config["a"] = 7
     assert assumed.check()
     config["c"] = 1

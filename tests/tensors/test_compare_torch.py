@@ -21,7 +21,7 @@ BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.append(str(BENCH))
 
 from changes import all_changes, changes_of  # noqa: E402
-from engines import ENGINES, OURS, PEERS, Engine  # noqa: E402
+from engines import COMPARED, ENGINES, OURS, PEERS, Engine  # noqa: E402
 from workload_costs import switched  # noqa: E402
 from workloads import SMALL, Workload  # noqa: E402
 
@@ -50,6 +50,15 @@ def test_both_engines_have_the_same_guards(name: str) -> None:
     for engine in ENGINES:
         counts = engine.counts(built(engine, workload))
         assert counts["guards"] == len(workload.facts), engine.name
+
+
+@pytest.mark.parametrize("name", ["sequential_100", "encoder_12"])
+def test_of_a_model_tensors_alone_are_checked_again(name: str) -> None:
+    workload = SMALL[name]()
+    relied_on = built(COMPARED, workload).assumed()
+    tensors = [fact for fact in workload.facts if fact.kind == "tensor_match"]
+    assert len(workload.facts) - relied_on.assumed == len(tensors)
+    assert relied_on.compared > 0
 
 
 @pytest.mark.parametrize("name", SMALL)
