@@ -9,7 +9,7 @@ from typing import Any
 
 import guardtree as gt
 import pytest
-from assumed import Assumed
+from assumed import Assumed, Guards, function_with
 
 # Whether CPython tells of changes of dicts at all, by events or by tags.
 TELLS = bool(gt.features()["dict_watcher"]) or sys.version_info < (3, 14)
@@ -76,3 +76,22 @@ class Hazards:
             return begin
 
         return add
+
+
+def on(value: Any) -> tuple[Guards, Any]:
+    """Guards, and their node of the global `a`."""
+    guards = Guards(function_with(a=value))
+    return guards, guards.global_("a")
+
+
+def change_of(make: Any, add: Any, change: Any) -> Begin:
+    """A change of what `make()` makes, with what `add(node)` says of it."""
+
+    def begin() -> Iterator[Any]:
+        made = make()
+        guards, a = on(made)
+        add(a)
+        yield guards
+        change(made)
+
+    return begin

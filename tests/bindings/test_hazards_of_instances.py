@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from assumed import Assumed, Guards, Other, Thing, function_with
-from hazards import Hazard, Hazards
+from hazards import Hazard, Hazards, on
 
 HAZARDS = Hazards()
 row = HAZARDS.row
@@ -31,12 +31,6 @@ class Bare:
 
 class Bare2(Bare):
     """Another class of the same layout."""
-
-
-def on(value: Any) -> tuple[Guards, Any]:
-    """Guards, and their node of the global `a`."""
-    guards = Guards(function_with(a=value))
-    return guards, guards.global_("a")
 
 
 def a_of(value: Any) -> Guards:
