@@ -1,7 +1,7 @@
 """Changes of classes: of what they hold, of their bases, of objects' classes.
 
-Watchers of types tell once, and nothing of a type without a version tag; ours listens to
-the dicts of classes, and compares.
+Watchers of types tell once, and nothing of a type without a version tag; assumptions
+listen to the dicts of classes, and compare.
 """
 
 from __future__ import annotations
