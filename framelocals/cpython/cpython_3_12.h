@@ -170,6 +170,14 @@ struct CPython312 {
     /// None that is complete: 3.12 deprecates the tag, and watchers change it too.
     static uint64_t dict_version(PyObject*) noexcept { return 0; }
 
+    /// Whether an event of a changed value is one of an added key: where a class's
+    /// other instances have the key (insertdict, Objects/dictobject.c).
+    static bool adds_key(PyObject* dict, PyObject* key) noexcept {
+        if (!reinterpret_cast<PyDictObject*>(dict)->ma_values) return false;
+        // With exact strs nothing of this can fail or run Python code.
+        return !PyUnicode_CheckExact(key) || PyDict_Contains(dict, key) == 0;
+    }
+
     /// One of the interpreter's eight ids; -1 with an exception set when all are taken.
     /// The callback must return 0: anything else is reported as an exception.
     static int add_dict_watcher(DictWatcher watcher) noexcept {
@@ -179,7 +187,8 @@ struct CPython312 {
             [](PyDict_WatchEvent event, PyObject* dict, PyObject* key, PyObject*) {
                 switch (event) {
                 case PyDict_EVENT_MODIFIED:
-                    heard_by(DictEvent::value, dict, key);
+                    heard_by(adds_key(dict, key) ? DictEvent::keys : DictEvent::value,
+                             dict, key);
                     break;
                 case PyDict_EVENT_ADDED:
                 case PyDict_EVENT_DELETED: heard_by(DictEvent::keys, dict, key); break;

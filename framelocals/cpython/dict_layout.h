@@ -55,6 +55,11 @@ inline const KeyTable* dict_keys(PyObject* dict) noexcept {
         reinterpret_cast<PyDictObject*>(dict)->ma_keys);
 }
 
+/// Where a dict has the address of its table.
+inline const void* place_of_keys(PyObject* dict) noexcept {
+    return &reinterpret_cast<PyDictObject*>(dict)->ma_keys;
+}
+
 /// The values of a split dict or of an instance, given the block that has them. From
 /// 3.13 on four bytes of book-keeping come first (_dictvalues).
 inline PyObject* const* values_in(const void* block) noexcept {

@@ -302,7 +302,11 @@ private:
         compare(Stay::compared, tag, reinterpret_cast<const void*>(*tag), Sort::tag);
         if (made.part != DictPart::item) return;
         PyObject* const* place = place_in_dict(made.dict, {key, made.hash});
-        if (place) compare(Stay::compared, place, *place);
+        if (!place) return;
+        // A key that is no exact str makes a new table, with the same tag where its
+        // value is the one that was there.
+        compare(Stay::compared, place_of_keys(made.dict), dict_keys(made.dict));
+        compare(Stay::compared, place, *place);
     }
 
     /// A word that is compared each time; once is enough. `stay`: of what it lies in.

@@ -235,9 +235,6 @@ KEYED: dict[str, Callable[[], Any]] = {
     "a copy of an instance's": lambda: shared_keys().copy(),
 }
 SPLIT = {"an instance", "a copy of an instance's"}
-ADDED_AS_A_CHANGE = (
-    "3.12 tells of a key that the class's other instances have as of a changed value"
-)
 
 
 def change_of_keys(holder: str, kind: str, how: str) -> Any:
@@ -256,17 +253,9 @@ for holder in KEYED:
     for how, (kinds, _) in KEY_CHANGES.items():
         for kind in sorted(kinds):
             begin = change_of_keys(holder, kind, how)
-            # A subclass may have its own length tomorrow.
-            reread = int(kind == "length" and type(KEYED[holder]()) is not dict)
-            if holder in SPLIT and HIDES_ATTRIBUTES:
-                reread = None
+            reread = None if holder in SPLIT and HIDES_ATTRIBUTES else 0
             hazard = Hazard(f"keys of {holder}", f"{kind}, {how}", begin, reread)
-            is_wrong = (
-                holder in SPLIT and kind in ADDED - {"dict_lacks"}
-                and how in {"added", "added by update"}
-                and sys.version_info[:2] == (3, 12) and gt.features()["dict_watcher"]
-            )  # fmt: skip
-            OF_KEYS.add(hazard, ADDED_AS_A_CHANGE if is_wrong else "")
+            OF_KEYS.add(hazard)
 
 
 @pytest.mark.parametrize("hazard", OF_KEYS.rows)

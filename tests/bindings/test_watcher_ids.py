@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -165,11 +164,6 @@ def test_dicts_that_a_former_owner_of_the_id_watched_are_ignored(
     run_python(LEFT_BITS)
 
 
-@pytest.mark.xfail(
-    sys.version_info < (3, 14),
-    reason="with a tag, the item's place in the freed table is read",
-    strict=True,
-)
 @pytest.mark.parametrize("how", ["stored", "setdefault"])
 def test_a_table_of_keys_that_is_made_anew_is_not_read_after_its_end(
     how: str, run_python: Any
