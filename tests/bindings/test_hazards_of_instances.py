@@ -79,7 +79,12 @@ CHANGES: dict[str, Callable[[Any], Any]] = {
     "dict cleared": lambda thing: vars(thing).clear(),
     "__dict__ replaced": lambda thing: setattr(thing, "__dict__", {"a": 3, "b": 2}),
     "__dict__ emptied": lambda thing: setattr(thing, "__dict__", {}),
+    "__dict__ replaced, the old one kept": lambda thing: (
+        OLD.append(vars(thing)),
+        setattr(thing, "__dict__", {"a": 3, "b": 2}),
+    ),
 }
+OLD: list[Any] = []  # a dict that dies would tell
 FOR_GOOD = {"a namespace", "a module"}  # keep their dicts
 
 

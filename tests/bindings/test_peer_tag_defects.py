@@ -162,6 +162,7 @@ def test_any_key_of_a_dict_invalidates_all_of_its_node() -> None:
 @needs_watchers
 def test_guarded_dicts_are_watched_for_ever() -> None:
     dicts = [{"k": i} for i in range(50)]
+    gc.collect()
     before = gt.assumption_counts()["watched"]
     many = [Guards(function_with(d=each)) for each in dicts]
     for guards in many:
