@@ -73,6 +73,14 @@ concept SubstitutesCode = requires(PyThreadState* thread, typename V::Frame* fra
 };
 
 template <class V>
+concept EntersFunctions = requires(PyFunctionObject* function, vectorcallfunc call) {
+    { V::has_vectorcall_entry } -> std::convertible_to<bool>;
+    { V::init_may_escape_vectorcall } -> std::convertible_to<bool>;
+    { V::set_vectorcall(function, call) }
+    noexcept;
+};
+
+template <class V>
 concept HoldsCodeExtra = requires(PyCodeObject* code, void* extra, Py_ssize_t index) {
     { V::request_code_extra_index(freefunc{}) }
     noexcept->std::same_as<Py_ssize_t>;
@@ -120,8 +128,8 @@ concept WatchesDicts = requires(PyObject* dict, DictWatcher watcher, int id) {
 };
 
 template <class V>
-concept CPythonVersion = ReadsFrames<V> && SubstitutesCode<V> && HoldsCodeExtra<V> &&
-    MovesExceptions<V> && ReadsObjects<V> && WatchesDicts<V>;
+concept CPythonVersion = ReadsFrames<V> && SubstitutesCode<V> && EntersFunctions<V> &&
+    HoldsCodeExtra<V> && MovesExceptions<V> && ReadsObjects<V> && WatchesDicts<V>;
 
 static_assert(CPythonVersion<CPython>,
               "framelocals/cpython/: this version's file is incomplete");

@@ -32,6 +32,9 @@ struct CPython311 {
     static constexpr bool checks_c_stack = false;
     /// A specialised constructor call runs `__init__` without asking the hook.
     static constexpr bool init_may_escape_hook = false;
+    /// 3.11 ignores the slot where it inlines calls: there is no entry through it.
+    static constexpr bool has_vectorcall_entry = false;
+    static constexpr bool init_may_escape_vectorcall = false;
 
     static PyCodeObject* code(const Frame* frame) noexcept { return frame->f_code; }
 
@@ -94,6 +97,8 @@ struct CPython311 {
     /// For a hook that returns without running the frame. Nothing to do: in 3.11
     /// whoever called the hook clears the frame (_PyEval_Vector, Python/ceval.c).
     static void clear_and_pop(PyThreadState*, Frame*) noexcept {}
+
+    static void set_vectorcall(PyFunctionObject*, vectorcallfunc) noexcept {}
 
     static bool is_tracing(PyThreadState* thread) noexcept {
         return thread->tracing > 0;

@@ -37,6 +37,11 @@ struct CPython312 {
     static constexpr bool checks_c_stack = false;
     /// A specialised constructor call runs `__init__` without asking the hook.
     static constexpr bool init_may_escape_hook = false;
+    /// Calls go through a function's vectorcall slot, specialised ones too once it was
+    /// set (PyFunction_SetVectorcall, Objects/funcobject.c).
+    static constexpr bool has_vectorcall_entry = true;
+    /// `__init__` is called through its slot, from specialised constructors too.
+    static constexpr bool init_may_escape_vectorcall = false;
 
     static PyCodeObject* code(const Frame* frame) noexcept { return frame->f_code; }
 
@@ -125,6 +130,11 @@ struct CPython312 {
         PyObjectArenaAllocator arenas;
         PyObject_GetArenaAllocator(&arenas);
         arenas.free(arenas.ctx, chunk, chunk->size);
+    }
+
+    static void set_vectorcall(PyFunctionObject* function,
+                               vectorcallfunc call) noexcept {
+        PyFunction_SetVectorcall(function, call);
     }
 
     static bool is_tracing(PyThreadState* thread) noexcept {

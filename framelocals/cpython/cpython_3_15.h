@@ -40,6 +40,13 @@ struct CPython315 {
     static constexpr bool checks_c_stack = true;
     /// A specialised constructor call runs `__init__` without asking the hook.
     static constexpr bool init_may_escape_hook = false;
+    /// Calls go through a function's vectorcall slot, specialised ones too once it was
+    /// set (PyFunction_SetVectorcall, Objects/funcobject.c).
+    static constexpr bool has_vectorcall_entry = true;
+    /// A specialised constructor call runs `__init__` without looking at its slot
+    /// (_CREATE_INIT_FRAME, Python/bytecodes.c); one that takes `*args`, `**kwargs` or
+    /// keyword-only arguments is not specialised (function_kind, Python/specialize.c).
+    static constexpr bool init_may_escape_vectorcall = true;
 
     static PyCodeObject* code(const Frame* frame) noexcept {
         return reinterpret_cast<PyCodeObject*>(
@@ -108,6 +115,11 @@ struct CPython315 {
         PyObject* pending = PyErr_GetRaisedException();
         _PyEval_FrameClearAndPop(thread, frame);
         PyErr_SetRaisedException(pending);
+    }
+
+    static void set_vectorcall(PyFunctionObject* function,
+                               vectorcallfunc call) noexcept {
+        PyFunction_SetVectorcall(function, call);
     }
 
     static bool is_tracing(PyThreadState* thread) noexcept {

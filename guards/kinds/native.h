@@ -27,11 +27,10 @@ struct Native {
 
     Verdict check(PyObject* value) const noexcept {
         const int answer = function(value);
+        if (PyErr_Occurred()) return Verdict::error;
         if (answer >= 0) return answer ? Verdict::pass : Verdict::fail;
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_SystemError,
-                            "a native check failed without an exception");
-        }
+        PyErr_SetString(PyExc_SystemError,
+                        "a native check failed without an exception");
         return Verdict::error;
     }
 };

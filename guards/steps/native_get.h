@@ -1,6 +1,7 @@
 // native_get: what a C function makes of the value.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../../framelocals/exception.h"
 #include "../kind.h"
 #include "../native_function.h"
 
@@ -27,7 +28,12 @@ struct NativeGet {
     }
 
     Owned<> get(PyObject* value) const noexcept {
-        return Owned<>::steal(function(value));
+        auto found = Owned<>::steal(function(value));
+        if (found && PyErr_Occurred()) [[unlikely]] {
+            const ExceptionPause pause;  // what goes may run user code
+            found.reset();
+        }
+        return found;
     }
 };
 
