@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../framehook/guarded_function.h"
 #include "../framehook/hook.h"
 #include "../framehook/replacement.h"
 #include "../framehook/thread_state.h"
@@ -203,6 +204,7 @@ void bind_test_switches(py::module_& module) {
     module.def("_dicts_built", &dicts_built);
     module.def("_shut_down", [] {
         observe(py::none(), py::none());
+        GuardedFunction::let_all_go();
         shut_down();
         tear_down_watched_dicts();
     });

@@ -100,6 +100,7 @@ py::dict features() {
     facts["cpython"] = CPython::series;
     facts["built_for"] = PY_VERSION;
     facts["init_may_escape_hook"] = CPython::init_may_escape_hook;
+    facts["guards_calls_by"] = CPython::has_vectorcall_entry ? "entry" : "hook";
     facts["checks_c_stack"] = CPython::checks_c_stack;
     facts["dict_watcher"] = has_dict_watcher();
     facts["free_threaded"] = false;
@@ -131,8 +132,10 @@ void bind_introspection(py::module_& module) {
     module.def("features", &features,
                "What this build does on this CPython, as a dict: cpython, built_for, "
                "init_may_escape_hook (constructors that CPython 3.13 specialised run "
-               "`__init__` unseen), checks_c_stack, dict_watcher (False: this CPython "
-               "has none, or others have taken all eight; assumptions compare then), "
+               "`__init__` unseen), guards_calls_by ('entry': guard_function needs no "
+               "hook; 'hook': CPython 3.11), checks_c_stack, "
+               "dict_watcher (False: this CPython has none, or others have taken all "
+               "eight; assumptions compare then), "
                "free_threaded, subinterpreters.");
     set_up_watched_dicts();
     module.def("set_assumptions", &set_assumptions, py::arg("enabled"), py::pos_only(),

@@ -10,6 +10,7 @@
 #include "guard_manager.h"
 #include "strict.h"
 #include "subject.h"
+#include "table_entry.h"
 
 namespace guardtree {
 namespace {
@@ -124,11 +125,6 @@ py::dict dict_of_differences(const Table& table) {
         all[each.fact.c_str()] = each.demands;
     return all;
 }
-
-/// An entry for Python, which keeps it.
-struct TableEntryHandle {
-    Shared<Entry> entry;
-};
 
 /// Calls `find(table)`, past pybind11's call path: the payload of the entry it gives,
 /// or `otherwise`.

@@ -20,6 +20,7 @@ from ._guardtree import (
     Failure,
     Frame,
     GuardedCode,
+    GuardedFunction,
     GuardManager,
     GuardProfile,
     Table,
@@ -63,6 +64,7 @@ from .descriptions import (
     Simplification,
 )
 from .explanations import CacheExplanation, EntryExplanation, explain
+from .functions import guard_function
 from .logs import set_logs, set_logs_of_environment as _set_logs_of_environment
 from .misses import GuardMiss
 from .strict_mode import (
@@ -98,6 +100,7 @@ __all__ = [
     "GuardProfile",
     "GuardRelation",
     "GuardedCode",
+    "GuardedFunction",
     "ProfileRow",
     "RAISE_ON_MISS",
     "Simplification",
@@ -117,6 +120,7 @@ __all__ = [
     "from_json",
     "get_eval_frame",
     "get_policy",
+    "guard_function",
     "invalidate",
     "is_generator",
     "optimize",

@@ -635,6 +635,30 @@ class Table:
     def differences(self) -> dict[str, list[str]]:
         """The facts that entries do not agree on: what each entry demands."""
 
+@final
+class GuardedFunction:
+    """The guarded calls of one function: what guard_function gives."""
+
+    def __len__(self) -> int: ...
+    @property
+    def function(self) -> FunctionType | None:
+        """The function, or None when it is gone."""
+    def add(
+        self, guards: GuardManager, target: CodeType | Callable[..., Any]
+    ) -> TableEntry:
+        """Adds guards, as they are now, behind all others, and what a hit runs."""
+    def remove(self, entry: TableEntry) -> None:
+        """Takes an entry out; ValueError when it is not in the table."""
+    def entries(self) -> list[TableEntry]:
+        """The oldest first."""
+    def restore(self) -> bool:
+        """Forgets all entries and gives the calls back, unless others took them."""
+    def stats(self) -> dict[str, int]:
+        """hits, misses, errors, entries, other_code."""
+
+def guard_function(function: FunctionType | MethodType) -> GuardedFunction:
+    """Guards calls of one function where they arrive; not on CPython 3.11."""
+
 _Callback = Callable[[Frame, CacheEntry | None, dict[str, Any]], Any]
 _AnyCallback = _Callback | Literal[False, Mode.RAISE_ON_MISS] | None
 _Code = CodeType | FunctionType | MethodType

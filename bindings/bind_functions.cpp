@@ -1,0 +1,192 @@
+// Python's guard_function: calls of one function guarded at their entry, not by a hook.
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+
+#include "../framehook/guarded_function.h"
+
+#include "bindings.h"
+#include "guard_manager.h"
+#include "strict.h"
+#include "table_entry.h"
+
+namespace guardtree {
+namespace {
+
+/// Where a function keeps what guards it: there the garbage collector sees it.
+constexpr const char* attribute = "__guardtree__";
+
+/// The Python GuardedFunction.
+struct FunctionGuards {
+    Shared<GuardedFunction> guarded;
+
+    /// Throws ReferenceError when the garbage collector has emptied it.
+    GuardedFunction& of() const {
+        if (guarded) return *guarded;
+        PyErr_SetString(PyExc_ReferenceError,
+                        "this was emptied by the garbage collector");
+        throw py::error_already_set();
+    }
+
+    int traverse(visitproc visit, void* arg) const {
+        return guarded.is_only() ? guarded->traverse(visit, arg) : 0;
+    }
+
+    void clear() {
+        if (guarded) guarded->restore();
+    }
+};
+
+GuardedFunction& guards_of(const py::object& self) {
+    return initialised<FunctionGuards>(self).of();
+}
+
+PyFunctionObject* function_of_python(py::handle given) {
+    PyObject* object = given.ptr();
+    if (PyMethod_Check(object)) object = PyMethod_GET_FUNCTION(object);
+    if (PyFunction_Check(object)) return reinterpret_cast<PyFunctionObject*>(object);
+    Diagnostic problem;
+    refuse_operand(problem,
+                   "a Python function (of a class or static method: its __func__)",
+                   given.ptr());
+    problem.message = "guard_function(function): " + problem.message;
+    throw_diagnostic(problem);
+}
+
+/// What guards `function` and still fits its code; else None.
+py::object present_guards(PyFunctionObject* function) {
+    const py::handle object = as_object(function);
+    const py::object found = py::getattr(object, attribute, py::none());
+    if (!py::isinstance<FunctionGuards>(found)) return py::none();
+    const auto& guarded = initialised<FunctionGuards>(found).guarded;
+    // functools.wraps copies the attribute to other functions.
+    if (!guarded || guarded->is_restored() || guarded->function() != function)
+        return py::none();
+    if (function->func_code == as_object(guarded->code())) return found;
+    guarded->restore();
+    return py::none();
+}
+
+py::object guard_function(py::handle given) {
+    PyFunctionObject* function = function_of_python(given);
+    py::object present = present_guards(function);
+    if (!present.is_none()) return present;
+    Shared<GuardedFunction> made = GuardedFunction::take(function);
+    if (!made) throw py::error_already_set();
+    py::object guards = py::cast(FunctionGuards{std::move(made)});
+    py::setattr(as_object(function), attribute, guards);
+    return guards;
+}
+
+/// What a hit is to call: a callable, or the function that code makes.
+Owned<> target_of(GuardedFunction& guarded, py::handle given) {
+    PyObject* target = given.ptr();
+    if (PyCode_Check(target)) {
+        Owned<> made = guarded.function_of(reinterpret_cast<PyCodeObject*>(target));
+        if (!made) throw py::error_already_set();
+        return made;
+    }
+    if (target == as_object(guarded.function())) {
+        throw py::value_error(
+            "the guarded function cannot be its own target, which would call itself "
+            "without end: give other code, or another callable");
+    }
+    if (!PyCallable_Check(target)) {
+        Diagnostic problem;
+        refuse_operand(problem, "a code object or a callable", target);
+        problem.message = "add(target): " + problem.message;
+        throw_diagnostic(problem);
+    }
+    return Owned<>::share(target);
+}
+
+TableEntryHandle add(const py::object& self, py::handle guards, py::handle target) {
+    GuardedFunction& guarded = guards_of(self);
+    if (guarded.is_restored() || !guarded.function()) {
+        throw py::value_error(
+            "this guards no function any more: call guard_function again");
+    }
+    const Tree& tree = GuardManager::of(guards).tree().tree;
+    Program program;
+    Diagnostic problem;
+    if (!Program::compile(tree, guarded.code(), program, problem))
+        throw_diagnostic(problem);
+    auto entry = make_shared_counted<Entry>(
+        std::move(program), target_of(guarded, target), Owned<>::share(guards.ptr()));
+    entry->meaning = meaning_of(tree, guarded.code());
+    guarded.add(entry);
+    return {entry};
+}
+
+void remove(const py::object& self, const TableEntryHandle& handle) {
+    if (!guards_of(self).remove(*handle.entry))
+        throw py::value_error("this entry is not in the table");
+}
+
+bool restore(const py::object& self) {
+    GuardedFunction& guarded = guards_of(self);
+    PyObject* function = as_object(guarded.function());
+    const bool is_back = guarded.restore();
+    if (function && is_back && py::getattr(function, attribute, py::none()).is(self))
+        py::delattr(function, attribute);
+    return is_back;
+}
+
+py::list entries(const py::object& self) {
+    py::list all;
+    for (const auto& each : guards_of(self).table()->entries())
+        all.append(TableEntryHandle{each});
+    return all;
+}
+
+py::dict stats(const py::object& self) {
+    const GuardedFunction& guarded = guards_of(self);
+    uint64_t errors = 0;
+    for (const auto& each : guarded.table()->entries()) errors += each->errors;
+    py::dict counts;
+    counts["hits"] = guarded.hits();
+    counts["misses"] = guarded.misses;
+    counts["errors"] = errors;
+    counts["entries"] = guarded.table()->entries().size();
+    counts["other_code"] = guarded.other_code;
+    return counts;
+}
+
+}  // namespace
+
+void bind_functions(py::module_& module) {
+    py::class_<FunctionGuards> guards(
+        module, "GuardedFunction", garbage_collected<FunctionGuards>(),
+        "The guarded calls of one function: what guard_function gives.");
+    forbid_making(guards);
+    guards
+        .def("add", &add, py::arg("guards"), py::arg("target"),
+             "Adds guards, as they are now, behind all others. `target`: what a call "
+             "that passes them runs. Code (of the same arguments) runs with the "
+             "function's globals, closure and defaults; any other callable is called "
+             "with the arguments as the call gave them.")
+        .def("remove", &remove, py::arg("entry"), "Takes an entry out.")
+        .def("restore", &restore,
+             "Forgets all entries and gives the calls back. False where another "
+             "library has taken them over since: it goes on calling through, plain.")
+        .def("entries", &entries)
+        .def("stats", &stats,
+             "Counts of calls: hits, misses (looked up, ran plain), other_code (ran "
+             "plain: the function's __code__ was another); errors of guards; entries.")
+        .def("__len__",
+             [](const py::object& self) {
+                 return guards_of(self).table()->entries().size();
+             })
+        .def_property_readonly(
+            "function",
+            [](const py::object& self) {
+                return object_or_none(as_object(guards_of(self).function()));
+            },
+            "The function, or None when it is gone.");
+    module.def("guard_function", &guard_function, py::arg("function"),
+               "Guards the calls of one function where they arrive, before there is a "
+               "frame; all else in the process runs at full speed, and no hook is "
+               "needed. Gives its GuardedFunction, the same one each time. It lives as "
+               "long as the function. NotImplementedError on CPython 3.11.");
+}
+
+}  // namespace guardtree

@@ -1,0 +1,204 @@
+"""``guard_function``: the calls of one function guarded, and the way of CPython 3.11.
+
+From CPython 3.12 on a function's calls arrive at an entry that can be replaced: the
+compiled part does all. CPython 3.11 inlines calls without asking for it, so there the
+frame hook guards the function's code.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Callable
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+from . import _guardtree
+from ._guardtree import CacheEntry, GuardedCode, GuardedFunction, GuardManager
+
+ATTRIBUTE = "__guardtree__"  # as bind_functions.cpp has it
+
+IS_GENERATOR = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR and the like (inspect)
+HAS_ARGS, HAS_KWARGS, IS_OPTIMIZED = 0x04, 0x08, 0x01
+
+threads = threading.local()
+
+
+def guard_function(function: FunctionType | MethodType) -> Guarded:
+    """Guards the calls of one function: ``guard_function(f).add(guards, target)``.
+
+    A call whose arguments pass the guards runs ``target``: code with the same
+    arguments, which runs with the function's globals, closure and defaults, or any
+    callable, which gets the call's arguments. Other calls run the function. The entries
+    live as long as the function; calling this again gives the same object.
+
+    From CPython 3.12 on there is no hook: a hit costs about 20 ns, and the rest of the
+    process nothing. CPython 3.11 does it by the frame hook, so there it costs what the
+    hook costs, works in threads with a callback (this one gets ``False`` if it has
+    none), is shared by all functions of one code, and hands a callable all arguments,
+    defaults bound.
+
+    Raises TypeError for what is no Python function; ValueError where calls would not
+    all arrive: functions that another library has taken over, and an ``__init__`` that
+    CPython 3.13 and later call past its entry.
+    """
+    if _guardtree.features()["guards_calls_by"] == "entry":
+        return _guardtree.guard_function(function)
+    return HookedFunction.of(function)
+
+
+def own_name(wanted: str, taken: tuple[str, ...]) -> str:
+    """A variable's name that is not taken."""
+    while wanted in taken:
+        wanted += "_"
+    return wanted
+
+
+def code_calling(target: Callable[..., Any], like: CodeType) -> CodeType:
+    """Code with the arguments of ``like`` that calls ``target`` with them.
+
+    The callable is a constant of the code, so it runs in frames of any function.
+    """
+    if like.co_flags & IS_GENERATOR or not like.co_flags & IS_OPTIMIZED:
+        raise ValueError(
+            f"on CPython 3.11 calls of {like.co_qualname!r} can be replaced by code "
+            "only: its frames are those of a generator, coroutine or class body"
+        )
+    count = like.co_argcount + like.co_kwonlyargcount
+    names = like.co_varnames[: count + 2]
+    positional = list(names[: like.co_argcount])
+    keyword = names[like.co_argcount : count]
+    extra = iter(names[count:])
+    takes, gives = positional.copy(), positional.copy()
+    if like.co_posonlyargcount:
+        takes.insert(like.co_posonlyargcount, "/")
+    if like.co_flags & HAS_ARGS:
+        rest = next(extra)
+        takes.append(f"*{rest}")
+        gives.append(f"*{rest}")
+    elif keyword:
+        takes.append("*")
+    takes += keyword
+    gives += [f"{name}={name}" for name in keyword]
+    if like.co_flags & HAS_KWARGS:
+        named = next(extra)
+        takes.append(f"**{named}")
+        gives.append(f"**{named}")
+    called = own_name("target", like.co_varnames)
+    mark = "the callable of an entry"
+    source = (
+        f"def {like.co_name if like.co_name.isidentifier() else 'call'}"
+        f"({', '.join(takes)}):\n"
+        f"    {called} = {mark!r}\n"
+        f"    return {called}({', '.join(gives)})\n"
+    )
+    module = compile(source, like.co_filename, "exec")
+    made = next(each for each in module.co_consts if isinstance(each, CodeType))
+    constants = tuple(target if each == mark else each for each in made.co_consts)
+    return made.replace(co_consts=constants)
+
+
+class HookedFunction:
+    """A GuardedFunction of CPython 3.11, whose entries are the function's code's."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = weakref.ref(function)
+        self._code = function.__code__
+        self._entries: list[CacheEntry] = []
+        self._is_restored = False
+        threads.guarded = getattr(threads, "guarded", 0) + 1
+        if _guardtree.get_eval_frame() is None:
+            _guardtree.set_eval_frame(False)
+
+    @classmethod
+    def of(cls, function: FunctionType | MethodType) -> HookedFunction:
+        """The one of a function, made where it has none that fits its code."""
+        if isinstance(function, MethodType):
+            function = function.__func__  # type: ignore[assignment]
+        if not isinstance(function, FunctionType):
+            raise TypeError(
+                "guard_function(function): expected a Python function (of a class or "
+                f"static method: its __func__), found {function!r} "
+                f"({type(function).__name__})"
+            )
+        found = getattr(function, ATTRIBUTE, None)
+        if isinstance(found, cls) and not found._is_restored:
+            if found.function is function and found._code is function.__code__:
+                return found
+            if found.function is function:
+                found.restore()
+        made = cls(function)
+        setattr(function, ATTRIBUTE, made)
+        return made
+
+    def __len__(self) -> int:
+        return len(self.entries())
+
+    @property
+    def function(self) -> FunctionType | None:
+        """The function, or None when it is gone."""
+        return self._function()
+
+    def add(
+        self, guards: GuardManager, target: CodeType | Callable[..., Any]
+    ) -> CacheEntry:
+        """Adds guards, as they are now, behind all others, and what a hit runs."""
+        if self._is_restored or self.function is None:
+            raise ValueError(
+                "this guards no function any more: call guard_function again"
+            )
+        if not isinstance(guards, GuardManager):
+            raise TypeError(f"expected a GuardManager, found {guards!r}")
+        if isinstance(target, CodeType):
+            code = target
+        elif target is self.function:
+            raise ValueError(
+                "the guarded function cannot be its own target, which would call "
+                "itself without end: give other code, or another callable"
+            )
+        elif callable(target):
+            code = code_calling(target, self._code)
+        else:
+            raise TypeError(
+                "add(target): expected a code object or a callable, found "
+                f"{target!r} ({type(target).__name__})"
+            )
+        _guardtree.add_entry(self._code, GuardedCode(code, guards))
+        entry = _guardtree.cache_entries(self._code)[-1]
+        self._entries.append(entry)
+        return entry
+
+    def remove(self, entry: CacheEntry) -> None:
+        """Takes an entry out; ValueError when it is not in the table."""
+        if entry not in self._entries:
+            raise ValueError("this entry is not in the table")
+        self._entries.remove(entry)
+        _guardtree.invalidate(self._code, entry, "removed")
+
+    def entries(self) -> list[CacheEntry]:
+        """The oldest first."""
+        return list(self._entries)
+
+    def restore(self) -> bool:
+        """Forgets all entries; the last of a thread turns its hook off."""
+        if self._is_restored:
+            return True
+        self._is_restored = True
+        while self._entries:
+            self.remove(self._entries[-1])
+        function = self.function
+        if function is not None and getattr(function, ATTRIBUTE, None) is self:
+            delattr(function, ATTRIBUTE)
+        threads.guarded = getattr(threads, "guarded", 1) - 1
+        if threads.guarded <= 0 and _guardtree.get_eval_frame() is False:
+            _guardtree.set_eval_frame(None)
+        return True
+
+    def stats(self) -> dict[str, int]:
+        """hits, misses, errors, entries, other_code (0: such calls are not seen)."""
+        told = _guardtree.code_stats(self._code)
+        counts = {name: int(told[name]) for name in ("hits", "misses", "errors")}
+        return {**counts, "entries": len(self), "other_code": 0}
+
+
+Guarded = GuardedFunction | HookedFunction

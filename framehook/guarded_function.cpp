@@ -1,0 +1,359 @@
+// The vectorcall entry: finding a function's entries, binding, calling what was found.
+// SPDX-License-Identifier: MIT
+//
+// How it works. Functions are found by address in one map. Where each argument is given
+// by position, none is bound: the vector of a call is the first slots of the frame that
+// it would make. All else is bound as the callee would (ArgumentsView).
+//
+// Requirements that a change must keep: 1. nothing of a GuardedFunction is touched
+// after the payload is called, or after user code ran without a pin: either may end it;
+// 2. a table that runs user code, or reads slots that are no arguments, is never looked
+// up in the vector.
+#include "../framelocals/cpython/cpython.h"
+
+#include "guarded_function.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <tsl/robin_map.h>
+
+#include "../framelocals/slots_view.h"
+#include "../guards/first_match.h"
+
+#include "hook.h"
+#include "replacement.h"
+#include "stack_floor.h"
+#include "thread_state.h"
+
+namespace guardtree {
+namespace {
+
+/// Values of a look-up that needs no call frame of its own for them.
+constexpr uint16_t few_values = 8;
+
+struct AddressHash {
+    size_t operator()(const PyFunctionObject* function) const noexcept {
+        constexpr unsigned alignment_bits = 4;
+        return reinterpret_cast<uintptr_t>(function) >> alignment_bits;
+    }
+};
+
+using Registry = tsl::robin_map<const PyFunctionObject*, GuardedFunction*, AddressHash>;
+
+/// Never destroyed: calls may arrive until the process ends.
+Registry& registry() noexcept {
+    static auto* made = new Registry();
+    return *made;
+}
+
+/// CPython's own entry of functions, which it does not export: of one that is new.
+vectorcallfunc plain_entry = nullptr;
+
+bool find_plain_entry(PyFunctionObject* function) noexcept {
+    if (plain_entry) return true;
+    const auto fresh =
+        Owned<>::steal(PyFunction_New(function->func_code, function->func_globals));
+    if (!fresh) return false;
+    plain_entry = reinterpret_cast<PyFunctionObject*>(fresh.get())->vectorcall;
+    return true;
+}
+
+/// Why calls of `function` cannot be guarded; empty when they can.
+std::string problem_of(PyFunctionObject* function) {
+    const std::string name = short_repr(function->func_qualname);
+    if (function->vectorcall != plain_entry) {
+        return "the calls of " + name +
+               " are another library's already (its vectorcall slot is not CPython's): "
+               "guard what that one calls";
+    }
+    auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+    constexpr int star_flags = CO_VARARGS | CO_VARKEYWORDS;
+    const bool may_specialise =
+        !(code->co_flags & star_flags) && code->co_kwonlyargcount == 0;
+    if (CPython::init_may_escape_vectorcall && may_specialise &&
+        PyUnicode_CompareWithASCIIString(function->func_name, "__init__") == 0) {
+        return name +
+               " would be run unguarded: CPython 3.13 and later do not ask for the "
+               "entry of an __init__ once they have specialised a call of its class. "
+               "Guard a function that makes the instances, or give __init__ a "
+               "keyword-only argument, which keeps such calls from being specialised";
+    }
+    return {};
+}
+
+[[gnu::cold]] PyObject* raise_recursion() {
+    PyErr_SetString(PyExc_RecursionError,
+                    "maximum recursion depth exceeded: a guarded call takes C stack, "
+                    "and the thread's is used up");
+    return nullptr;
+}
+
+}  // namespace
+
+GuardedFunction::GuardedFunction(PyFunctionObject* function, Identity identity) noexcept
+    : function_(identity),
+      code_(Owned<PyCodeObject>::share(
+          reinterpret_cast<PyCodeObject*>(function->func_code))) {
+    set_table(std::move(table_));
+}
+
+Shared<GuardedFunction> GuardedFunction::take(PyFunctionObject* function) {
+    if (!CPython::has_vectorcall_entry) {
+        PyErr_SetString(PyExc_NotImplementedError,
+                        "CPython 3.11 inlines calls without asking for a function's "
+                        "entry: guard its frames with the hook");
+        return {};
+    }
+    if (!find_plain_entry(function)) return {};
+    const std::string why = problem_of(function);
+    if (!why.empty()) {
+        PyErr_SetString(PyExc_ValueError, why.c_str());
+        return {};
+    }
+    Identity identity;
+    References references;
+    Diagnostic problem;
+    if (!Identity::read(as_object(function), identity, references, problem)) {
+        PyErr_SetString(problem.exception, problem.message.c_str());
+        return {};
+    }
+    Shared<GuardedFunction> made(new GuardedFunction(function, identity));
+    made->references_ = std::move(references);
+    registry()[function] = made.get();
+    CPython::set_vectorcall(function, call);
+    return made;
+}
+
+GuardedFunction::~GuardedFunction() {
+    restore();
+    const auto at =
+        registry().find(reinterpret_cast<PyFunctionObject*>(function_.object));
+    if (at != registry().end() && at->second == this) registry().erase(at);
+}
+
+GuardedFunction* GuardedFunction::find(PyFunctionObject* function) noexcept {
+    const auto at = registry().find(function);
+    // A function at the address of one that died is not meant.
+    const bool is_meant =
+        at != registry().end() && at->second->function_.is(as_object(function));
+    return is_meant ? at->second : nullptr;
+}
+
+void GuardedFunction::let_all_go() noexcept {
+    registry().clear();
+}
+
+PyFunctionObject* GuardedFunction::function() const noexcept {
+    if (function_.is_dead()) return nullptr;
+    return reinterpret_cast<PyFunctionObject*>(function_.object);
+}
+
+void GuardedFunction::set_table(Shared<Table> table) noexcept {
+    PyCodeObject* code = code_.get();
+    constexpr int star_flags = CO_VARARGS | CO_VARKEYWORDS;
+    const auto is_in_vector = [&](const SlotName& name) {
+        return name.slot < code->co_argcount || name.slot >= first_free_slot(code);
+    };
+    const bool is_direct = !(code->co_flags & star_flags) &&
+                           code->co_kwonlyargcount == 0 && !table->calls_python() &&
+                           table->value_count() <= few_values &&
+                           std::ranges::all_of(table->names(), is_in_vector);
+    direct_count_ = is_direct ? code->co_argcount : -1;
+    std::swap(table_, table);  // what goes may run user code: all is set by then
+}
+
+void GuardedFunction::add(Shared<Entry> entry) {
+    set_table(table_->with(std::move(entry)));
+}
+
+bool GuardedFunction::remove(const Entry& entry) {
+    const Shared<Table> before = table_;
+    Shared<Table> made = before->without(entry);
+    if (made->entries().size() == before->entries().size()) return false;
+    dropped_hits_ += entry.hits;
+    Owned<> payload = entry.payload;
+    const auto same = [&](const Owned<>& each) { return each.get() == payload.get(); };
+    const auto at = std::ranges::find_if(made_, same);
+    if (at != made_.end()) made_.erase(at);
+    set_table(std::move(made));
+    return true;
+}
+
+uint64_t GuardedFunction::hits() const noexcept {
+    uint64_t sum = dropped_hits_;
+    for (const Shared<Entry>& entry : table_->entries()) sum += entry->hits;
+    return sum;
+}
+
+bool GuardedFunction::restore() noexcept {
+    PyFunctionObject* function = this->function();
+    const bool is_ours = function && function->vectorcall == call;
+    if (is_ours) CPython::set_vectorcall(function, plain_entry);
+    is_restored_ = true;
+    dropped_hits_ = hits();
+    const std::vector<Owned<>> made = std::exchange(made_, {});
+    const Owned<> defaults = std::exchange(defaults_, {});
+    const Owned<> named = std::exchange(keyword_defaults_, {});
+    set_table(make_shared_counted<Table>());
+    return !function || function->vectorcall == plain_entry;
+}
+
+Owned<> GuardedFunction::function_of(PyCodeObject* replacement) {
+    PyFunctionObject* original = function();
+    if (!original) {
+        PyErr_SetString(PyExc_ReferenceError, "the guarded function is gone");
+        return {};
+    }
+    const std::string problem = replacement_problem(code_.get(), replacement);
+    if (!problem.empty()) {
+        const std::string text = "this code cannot run for calls of " +
+                                 short_repr(original->func_qualname) + ": " + problem;
+        PyErr_SetString(PyExc_ValueError, text.c_str());
+        return {};
+    }
+    auto made = Owned<>::steal(PyFunction_NewWithQualName(
+        as_object(replacement), original->func_globals, original->func_qualname));
+    if (!made) return {};
+    if (replacement->co_nfreevars &&
+        PyFunction_SetClosure(made.get(), original->func_closure) < 0)
+        return {};
+    made_.push_back(made);
+    defaults_ = {};  // the next call gives it the function's
+    keyword_defaults_ = Owned<>::share(Py_None);
+    return made;
+}
+
+/// Only the pointers are compared: what is in a dict of defaults, made functions share.
+[[gnu::cold, gnu::noinline]] void GuardedFunction::follow_defaults(
+    PyFunctionObject* function) noexcept {
+    Owned<> old[] = {
+        std::exchange(defaults_, Owned<>::share(function->func_defaults)),
+        std::exchange(keyword_defaults_, Owned<>::share(function->func_kwdefaults))};
+    const auto or_none = [](const Owned<>& given) {
+        return given ? given.get() : Py_None;
+    };
+    const std::vector<Owned<>> made = made_;
+    const Owned<> positional = defaults_;
+    const Owned<> named = keyword_defaults_;
+    for (const Owned<>& each : made) {
+        if (PyFunction_SetDefaults(each.get(), or_none(positional)) < 0 ||
+            PyFunction_SetKwDefaults(each.get(), or_none(named)) < 0)
+            PyErr_Clear();  // they are what a function may have
+    }
+}
+
+[[gnu::always_inline]] inline Owned<> GuardedFunction::hit(
+    const Entry& entry, PyFunctionObject* function) noexcept {
+    note_hit(entry);
+    Owned<> target = entry.payload;
+    if (defaults_.get() != function->func_defaults ||
+        keyword_defaults_.get() != function->func_kwdefaults) [[unlikely]]
+        follow_defaults(function);
+    return target;
+}
+
+void GuardedFunction::note_miss() noexcept {
+    ++use_clock;
+    ++misses;
+}
+
+/// Calls with keywords, defaults or stars; guards that run user code.
+[[gnu::noinline]] GuardedFunction::Found GuardedFunction::find_bound(
+    PyFunctionObject* function, const Call& call, Owned<>& target) {
+    if (hook_thread.busy || table_->entries().empty()) return Found::nothing;
+    if (function->func_code != code_.object()) {
+        ++other_code;
+        return Found::nothing;
+    }
+    const Shared<GuardedFunction> pinned(this);
+    const Shared<Table> table = table_;
+    const auto slots = static_cast<size_t>(code_.get()->co_nlocalsplus);
+    auto* storage = static_cast<SlotWord*>(__builtin_alloca(sizeof(SlotWord) * slots));
+    auto** values = static_cast<PyObject**>(
+        __builtin_alloca(sizeof(PyObject*) * table->value_count()));
+    const HookPause pause;
+    ArgumentsView view(function, {storage, slots});
+    const Entry* entry = nullptr;
+    if (view.bind(call.arguments, call.count, call.keywords)) {
+        entry = lookup(*table, view, values);
+        const auto judge = callback_protocol().is_right_answer;
+        if (judge && !PyErr_Occurred() && !judge(view, *table, entry)) entry = nullptr;
+    }
+    if (PyErr_Occurred()) return Found::exception;
+    if (!entry) {
+        note_miss();
+        return Found::nothing;  // the function itself tells of arguments that misfit
+    }
+    target = hit(*entry, function);
+    return Found::target;
+}
+
+inline GuardedFunction::Found GuardedFunction::find_direct(PyFunctionObject* function,
+                                                           PyObject* const* arguments,
+                                                           Owned<>& target) noexcept {
+    const Table& table = *table_;
+    const Entry* entry = nullptr;
+    if (table.is_leaf()) {
+        const LeafSlots slots(reinterpret_cast<const SlotWord*>(arguments));
+        entry = first_match(table, slots, nullptr);
+    } else {
+        const Scope scope = scope_of_call(function);
+        const SlotsView view(scope, arguments);
+        PyObject* values[few_values];
+        entry = first_match<View>(table, view, values);
+    }
+    if (!entry) {
+        if (PyErr_Occurred()) return Found::exception;
+        note_miss();
+        return Found::nothing;
+    }
+    target = hit(*entry, function);
+    return Found::target;
+}
+
+PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
+                                size_t count, PyObject* keywords) {
+    auto* function = reinterpret_cast<PyFunctionObject*>(callable);
+    if constexpr (!CPython::checks_c_stack) {
+        if (is_below(hook_thread.stack_floor) && is_stack_low(hook_thread.stack_floor))
+            [[unlikely]]
+            return raise_recursion();
+    }
+    GuardedFunction* const guarded = find(function);
+    Owned<> target;
+    if (guarded) [[likely]] {
+        const bool is_direct =
+            !keywords && PyVectorcall_NARGS(count) == guarded->direct_count_ &&
+            function->func_code == guarded->code_.object() && !hook_thread.busy &&
+            !callback_protocol().is_right_answer;
+        const Found found =
+            is_direct
+                ? guarded->find_direct(function, arguments, target)
+                : guarded->find_bound(function, {arguments, count, keywords}, target);
+        if (found == Found::target) [[likely]]
+            return PyObject_Vectorcall(target.get(), arguments, count, keywords);
+        if (found == Found::exception) return nullptr;
+    }
+    return plain_entry(callable, arguments, count, keywords);
+}
+
+int GuardedFunction::traverse(visitproc visit, void* arg) const {
+    Py_VISIT(defaults_.get());
+    Py_VISIT(keyword_defaults_.get());
+    for (const Owned<>& each : made_) Py_VISIT(each.get());
+    for (const Owned<>& each : references_) Py_VISIT(each.get());
+    if (!table_.is_only()) return 0;
+    for (const Shared<Entry>& entry : table_->entries()) {
+        if (!entry.is_only()) continue;
+        Py_VISIT(entry->payload.get());
+        Py_VISIT(entry->source.get());
+        Py_VISIT(entry->last_error.get());
+        Py_VISIT(entry->meaning.get());
+        for (const Owned<>& kept : entry->program.references()) Py_VISIT(kept.get());
+    }
+    return 0;
+}
+
+}  // namespace guardtree
