@@ -96,6 +96,7 @@ py::custom_type_setup garbage_collected() {
 void bind_guard_manager(py::module_& module);
 void bind_strict(py::module_& module);
 void bind_table(py::module_& module);
+void bind_c_api(py::module_& module);
 void bind_functions(py::module_& module);
 void bind_policy(py::module_& module);
 

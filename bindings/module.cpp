@@ -30,6 +30,7 @@ PYBIND11_MODULE(_guardtree, module) {
     guardtree::bind_strict(module);
     guardtree::bind_introspection(module);
     guardtree::bind_tensors(module);
+    guardtree::bind_c_api(module);
     guardtree::bind_bench(module);
     guardtree::bind_frame_module_name(module);
 }

@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "foreign_function.h"
+
 namespace guardtree {
 
 bool NativeFunction::read_named(PyObject* from, const char* name, const char* expects,
@@ -24,7 +26,8 @@ size_t hash_of(const NativeFunction& a) noexcept {
 }
 
 std::string text_of(const NativeFunction& a) {
-    return short_repr(a.capsule);
+    const std::string own = foreign_text(a.capsule);
+    return own.empty() ? short_repr(a.capsule) : own;
 }
 
 }  // namespace guardtree

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LAYERS = ["framelocals", "guards", "dsl", "framehook", "bindings"]
+LAYERS = ["framelocals", "guards", "dsl", "framehook", "capi", "bindings"]
 ROOMS = [*LAYERS, "bench", "tests"]
 VERSIONED = "framelocals/cpython/"  # the only place that knows CPython versions
 
@@ -135,7 +135,8 @@ def test_pragma_once() -> None:
 
 
 def test_layers() -> None:
-    """Rooms include only rooms below: framelocals, guards, dsl, framehook, bindings.
+    """Rooms include only rooms below: framelocals, guards, dsl, framehook, capi,
+    bindings.
 
     Paths are relative to the file ("../guards/op.h"), so that they hold installed.
     """

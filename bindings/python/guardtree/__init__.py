@@ -14,6 +14,7 @@ import atexit as _atexit
 
 from ._guardtree import (
     ASK_AGAIN,
+    _C_API as _C_API,
     RAISE_ON_MISS,
     CacheEntry,
     Explanation,
@@ -65,6 +66,7 @@ from .descriptions import (
 )
 from .explanations import CacheExplanation, EntryExplanation, explain
 from .functions import guard_function
+from .installation import get_include
 from .logs import set_logs, set_logs_of_environment as _set_logs_of_environment
 from .misses import GuardMiss
 from .strict_mode import (
@@ -119,6 +121,7 @@ __all__ = [
     "features",
     "from_json",
     "get_eval_frame",
+    "get_include",
     "get_policy",
     "guard_function",
     "invalidate",

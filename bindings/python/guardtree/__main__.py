@@ -6,7 +6,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import __version__, features
+from . import __version__, features, get_include
+from .installation import cmake_dir
 
 
 def positive(text: str) -> int:
@@ -16,12 +17,29 @@ def positive(text: str) -> int:
     return number
 
 
+class Print(argparse.Action):
+    """An option that prints a path, whole, and ends the program."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(self.const)
+        parser.exit()
+
+
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m guardtree",
         description="Guards for Python JITs and frame evaluators.",
     )
     made.add_argument("--version", action="version", version=f"guardtree {__version__}")
+    for name, path, use in (
+        ("--include", get_include(), "the folder of guardtree.h"),
+        (
+            "--cmake-dir",
+            cmake_dir(),
+            "guardtree_DIR for find_package(guardtree CONFIG)",
+        ),
+    ):
+        made.add_argument(name, action=Print, nargs=0, const=path, help=f"print {use}")
     commands = made.add_subparsers(dest="command", required=True, metavar="command")
     demo = commands.add_parser(
         "demo", help="run jobs of the standard library plain and specialised, compare"

@@ -717,6 +717,9 @@ def tensor_facts(tensor: object) -> dict[str, Any]:
 def register_tensor_type(type: type, reader: object | None) -> None:
     """Has tensors of a type read by a plugin's reader (None: by DLPack), for ever."""
 
+_C_API: object
+"""The table of capi/guardtree.h, in a capsule."""
+
 def _kinds() -> list[dict[str, Any]]: ...
 def _steps() -> list[dict[str, Any]]: ...
 def _relations() -> list[dict[str, Any]]: ...

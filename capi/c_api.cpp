@@ -1,0 +1,130 @@
+// The table of the C interface, with its layout, and what the library says of itself.
+// SPDX-License-Identifier: MIT
+#include "../framelocals/cpython/cpython.h"
+
+#include <cstddef>
+#include <iterator>
+#include <string_view>
+
+#include "../framelocals/dict_watch.h"
+
+#include "handles.h"
+
+namespace guardtree {
+namespace {
+
+// What clients were built with: a member never moves, new ones go to the end.
+#define GUARDTREE_AT(member, word) \
+    static_assert(offsetof(guardtree_api, member) == (word) * sizeof(void*))
+GUARDTREE_AT(abi, 0);
+GUARDTREE_AT(size, 1);
+GUARDTREE_AT(version, 2);
+GUARDTREE_AT(feature, 3);
+GUARDTREE_AT(answer_text, 4);
+GUARDTREE_AT(tree_new, 5);
+GUARDTREE_AT(tree_of_text, 6);
+GUARDTREE_AT(tree_of_json, 7);
+GUARDTREE_AT(tree_of_guards, 8);
+GUARDTREE_AT(tree_free, 9);
+GUARDTREE_AT(tree_step, 10);
+GUARDTREE_AT(tree_check, 11);
+GUARDTREE_AT(tree_relate, 12);
+GUARDTREE_AT(tree_text, 13);
+GUARDTREE_AT(tree_json, 14);
+GUARDTREE_AT(check_operand, 15);
+GUARDTREE_AT(getter_operand, 16);
+GUARDTREE_AT(table_new, 17);
+GUARDTREE_AT(table_free, 18);
+GUARDTREE_AT(table_add, 19);
+GUARDTREE_AT(table_remove, 20);
+GUARDTREE_AT(table_scratch, 21);
+GUARDTREE_AT(table_counts, 22);
+GUARDTREE_AT(table_explain, 23);
+GUARDTREE_AT(view_of_frame, 24);
+GUARDTREE_AT(view_of_locals, 25);
+GUARDTREE_AT(view_of_call, 26);
+GUARDTREE_AT(view_of_mapping, 27);
+GUARDTREE_AT(view_end, 28);
+GUARDTREE_AT(lookup, 29);
+#undef GUARDTREE_AT
+static_assert(sizeof(guardtree_api) == 30 * sizeof(void*));
+static_assert(sizeof(guardtree_view) == 384);
+static_assert(sizeof(guardtree_found) == 16);
+static_assert(sizeof(guardtree_counts) == 32);
+static_assert(sizeof(guardtree_foreign) == 6 * sizeof(void*));
+
+int64_t feature(const char* name) {
+    constexpr int series_shift = 16;
+    const std::string_view wanted = name ? name : "";
+    if (wanted == "cpython") return static_cast<int64_t>(Py_Version >> series_shift);
+    if (wanted == "dict_watcher") return has_dict_watcher();
+    if (wanted == "free_threaded") return 0;
+    if (wanted == "guards_calls_by_entry") return CPython::has_vectorcall_entry;
+    if (wanted == "init_may_escape_hook") return CPython::init_may_escape_hook;
+    return -1;
+}
+
+}  // namespace
+
+const char* answer_text(int answer) noexcept {
+    // By the answer's distance from GUARDTREE_HIT.
+    constexpr const char* texts[] = {
+        "an entry's guards pass, or a view was made",
+        "no entry's guards pass",
+        "a Python exception is set",
+        "an argument is NULL",
+        "the view was not made, has ended, or is in use",
+        "the view is of other code than the table",
+        "the array holds fewer words than are needed (table_scratch, co_nlocalsplus)",
+        "the frame has begun to run: make its view as it is entered",
+        "the arguments do not fit the function",
+    };
+    const auto index = static_cast<unsigned>(GUARDTREE_HIT - answer);
+    return index < std::size(texts) ? texts[index] : "no answer of guardtree's";
+}
+
+void raise_diagnostic(const Diagnostic& problem) noexcept {
+    PyErr_SetString(problem.exception, problem.message.c_str());
+}
+
+void raise_null(const char* function) noexcept {
+    PyErr_Format(PyExc_SystemError, "guardtree's %s was given NULL", function);
+}
+
+const guardtree_api* c_api(const char* version) noexcept {
+    using namespace c_functions;
+    static const guardtree_api api = {GUARDTREE_ABI,
+                                      0,
+                                      sizeof(api),
+                                      version,
+                                      feature,
+                                      guardtree::answer_text,
+                                      tree_new,
+                                      tree_of_text,
+                                      tree_of_json,
+                                      tree_of_guards,
+                                      tree_free,
+                                      tree_step,
+                                      tree_check,
+                                      tree_relate,
+                                      tree_text,
+                                      tree_json,
+                                      check_operand,
+                                      getter_operand,
+                                      table_new,
+                                      table_free,
+                                      table_add,
+                                      table_remove,
+                                      table_scratch,
+                                      table_counts,
+                                      table_explain,
+                                      view_of_frame,
+                                      view_of_locals,
+                                      view_of_call,
+                                      view_of_mapping,
+                                      view_end,
+                                      c_functions::lookup};
+    return &api;
+}
+
+}  // namespace guardtree

@@ -1,0 +1,124 @@
+// What the C interface's opaque names stand for, and the functions of its table.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "../framelocals/view.h"
+#include "../guards/table.h"
+
+#include "c_api.h"
+
+struct guardtree_tree {
+    guardtree::OwnedScope scope;
+    guardtree::Tree tree;
+};
+
+/// Counted, so that a look-up whose guards run user code outlives a table_free in it.
+struct guardtree_table : guardtree::Counted {
+    guardtree::Identity code;
+    guardtree::Identity function;  ///< of no object for code alone
+    guardtree::References references;
+    guardtree::Shared<guardtree::Table> entries =
+        guardtree::make_shared_counted<guardtree::Table>();
+    uint64_t last_entry = 0;
+    uint64_t misses = 0;
+    guardtree::Shared<guardtree_table> own;  ///< the client's; empty once it is freed
+};
+
+namespace guardtree {
+
+/// What lies in a guardtree_view. `mark` is its first word, which clients make 0.
+struct HeldView {
+    enum class Kind : uint8_t { frame, slots, mapping, arguments };
+
+    static constexpr uint64_t is_made = 0x6775617264747265;  // no pointer, no size
+    static constexpr size_t room = 192;
+
+    uint64_t mark = 0;
+    uint32_t users = 0;      ///< look-ups that may run user code
+    bool is_ending = false;  ///< to be ended by the last of them
+    Kind kind = Kind::frame;
+    const View* view = nullptr;
+    Scope scope;
+    Owned<> kept[2];  ///< the code and the function of the scope
+    alignas(8) std::byte storage[room];
+
+    static HeldView* of(guardtree_view* view) noexcept {
+        return reinterpret_cast<HeldView*>(view);
+    }
+
+    /// Ends it, or has the last look-up end it.
+    void end() noexcept;
+};
+
+static_assert(sizeof(HeldView) <= sizeof(guardtree_view));
+
+/// Keeps a view from being ended while user code may run.
+class ViewUse {
+public:
+    explicit ViewUse(HeldView& held) noexcept : held_(held) { ++held_.users; }
+
+    ~ViewUse() {
+        if (--held_.users == 0 && held_.is_ending) held_.end();
+    }
+
+    ViewUse(const ViewUse&) = delete;
+    ViewUse& operator=(const ViewUse&) = delete;
+
+private:
+    HeldView& held_;
+};
+
+/// Sets the Python exception of a Diagnostic.
+void raise_diagnostic(const Diagnostic& problem) noexcept;
+
+/// Sets the exception of an argument that must not be NULL.
+void raise_null(const char* function) noexcept;
+
+/// One of the answers as a sentence.
+const char* answer_text(int answer) noexcept;
+
+namespace c_functions {
+
+guardtree_tree* tree_new(PyObject* scope);
+guardtree_tree* tree_of_text(PyObject* scope, const char* text, PyObject* names);
+guardtree_tree* tree_of_json(PyObject* scope, const char* text);
+guardtree_tree* tree_of_guards(PyObject* guards);
+void tree_free(guardtree_tree* tree);
+int64_t tree_step(guardtree_tree* tree, int64_t parent, const char* step,
+                  PyObject* const* operands, size_t count);
+int tree_check(guardtree_tree* tree, int64_t node, const char* kind,
+               PyObject* const* operands, size_t count);
+int tree_relate(guardtree_tree* tree, const char* relation, PyObject* const* operands,
+                size_t count, const int64_t* nodes, size_t node_count);
+PyObject* tree_text(const guardtree_tree* tree);
+PyObject* tree_json(const guardtree_tree* tree);
+PyObject* check_operand(guardtree_check check, const guardtree_foreign* about);
+PyObject* getter_operand(guardtree_getter get, const guardtree_foreign* about);
+
+guardtree_table* table_new(PyObject* scope);
+void table_free(guardtree_table* table);
+uint64_t table_add(guardtree_table* table, const guardtree_tree* tree, void* payload,
+                   void (*destroy)(void*));
+int table_remove(guardtree_table* table, uint64_t entry);
+size_t table_scratch(const guardtree_table* table);
+int table_counts(const guardtree_table* table, uint64_t entry, guardtree_counts* to,
+                 size_t size);
+PyObject* table_explain(guardtree_table* table, guardtree_view* view);
+int lookup(guardtree_table* table, guardtree_view* view, PyObject** scratch,
+           size_t size, guardtree_found* found);
+
+int view_of_frame(guardtree_view* view, _PyInterpreterFrame* frame);
+int view_of_locals(guardtree_view* view, PyObject* scope, PyObject* const* locals,
+                   size_t count);
+int view_of_call(guardtree_view* view, PyObject* function, PyObject* const* arguments,
+                 size_t count, PyObject* names, PyObject** storage, size_t size);
+int view_of_mapping(guardtree_view* view, const guardtree_table* table,
+                    PyObject* mapping, PyObject** storage, size_t size);
+void view_end(guardtree_view* view);
+
+}  // namespace c_functions
+}  // namespace guardtree

@@ -1,0 +1,268 @@
+// Tables through the C interface: entries with payloads of C's, counters, look-ups.
+// SPDX-License-Identifier: MIT
+//
+// A look-up that runs no user code touches nothing but the table and the client's
+// scratch. One that does is on its own: it holds the table and the entries, uses words
+// of its own (a check may look up with the same scratch), and gives out what it found
+// only if the entry is still there.
+#include <Python.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "../framehook/thread_state.h"
+#include "../framelocals/exception.h"
+#include "../guards/explain.h"
+#include "../guards/first_match.h"
+
+#include "handles.h"
+
+namespace guardtree {
+namespace {
+
+/// What an entry of such a table has as its payload.
+struct PayloadObject {
+    PyObject base;
+    void* pointer;
+    void (*destroy)(void*);
+    uint64_t entry;
+};
+
+const PayloadObject& payload_of(const Entry& entry) noexcept {
+    return *reinterpret_cast<const PayloadObject*>(entry.payload.get());
+}
+
+void end_payload(PyObject* self) {
+    const auto* payload = reinterpret_cast<PayloadObject*>(self);
+    PyTypeObject* type = Py_TYPE(self);
+    if (payload->destroy) {
+        const ExceptionPause pause;
+        payload->destroy(payload->pointer);
+        if (PyErr_Occurred()) PyErr_WriteUnraisable(nullptr);
+    }
+    type->tp_free(self);
+    Owned<PyTypeObject>::steal(type).reset();
+}
+
+/// Null with an exception set.
+PyTypeObject* payload_type() {
+    static PyTypeObject* made = nullptr;
+    if (made) return made;
+    static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(end_payload)},
+                                  {0, nullptr}};
+    static PyType_Spec spec = {"guardtree.Payload", sizeof(PayloadObject), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+                                   Py_TPFLAGS_IMMUTABLETYPE,
+                               slots};
+    made = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+    return made;
+}
+
+Owned<> new_payload(void* pointer, void (*destroy)(void*), uint64_t entry) {
+    PyTypeObject* type = payload_type();
+    if (!type) return {};
+    auto made = Owned<>::steal(type->tp_alloc(type, 0));
+    if (!made) return {};
+    auto* payload = reinterpret_cast<PayloadObject*>(made.get());
+    payload->pointer = pointer;
+    payload->destroy = destroy;
+    payload->entry = entry;
+    return made;
+}
+
+const Entry* find_entry(const Table& table, uint64_t number) noexcept {
+    for (const Shared<Entry>& each : table.entries()) {
+        if (payload_of(*each).entry == number) return each.get();
+    }
+    return nullptr;
+}
+
+void raise_no_entry(uint64_t number) noexcept {
+    PyErr_Format(PyExc_LookupError, "the table has no entry %llu (any more)",
+                 static_cast<unsigned long long>(number));
+}
+
+int found_entry(const Entry& entry, guardtree_found* found) noexcept {
+    note_hit(entry);
+    const PayloadObject& payload = payload_of(entry);
+    found->payload = payload.pointer;
+    found->entry = payload.entry;
+    return GUARDTREE_HIT;
+}
+
+[[gnu::noinline]] int look_up_pinned(guardtree_table& given, HeldView& held,
+                                     guardtree_found* found) noexcept {
+    const Shared<guardtree_table> pinned(&given);
+    const Shared<Table> entries = given.entries;
+    const ViewUse use(held);
+    auto** values = static_cast<PyObject**>(
+        __builtin_alloca(sizeof(PyObject*) * entries->value_count()));
+    const Entry* entry = nullptr;
+    {
+        const HookPause pause;
+        entry = lookup(*entries, *held.view, values);
+    }
+    if (!entry) {
+        ++given.misses;
+        return PyErr_Occurred() ? GUARDTREE_EXCEPTION : GUARDTREE_MISS;
+    }
+    const bool is_there = given.entries.get() == entries.get() ||
+                          find_entry(*given.entries, payload_of(*entry).entry);
+    return is_there ? found_entry(*entry, found) : GUARDTREE_MISS;
+}
+
+}  // namespace
+
+namespace c_functions {
+
+guardtree_table* table_new(PyObject* scope) {
+    if (!scope) {
+        raise_null("table_new");
+        return nullptr;
+    }
+    OwnedScope held;
+    if (!OwnedScope::of(scope, held)) return nullptr;
+    Shared<guardtree_table> made(new guardtree_table());
+    Diagnostic problem;
+    const bool is_read =
+        Identity::read(held.code.object(), made->code, made->references, problem) &&
+        (!held.function || Identity::read(held.function.get(), made->function,
+                                          made->references, problem));
+    if (!is_read) {
+        raise_diagnostic(problem);
+        return nullptr;
+    }
+    guardtree_table* table = made.get();
+    table->own = std::move(made);
+    return table;
+}
+
+void table_free(guardtree_table* table) {
+    if (!table) return;
+    const Shared<guardtree_table> own = std::move(table->own);
+    // What goes may run user code: by then the table has no entries.
+    const Shared<Table> entries =
+        std::exchange(table->entries, make_shared_counted<Table>());
+}
+
+uint64_t table_add(guardtree_table* table, const guardtree_tree* tree, void* payload,
+                   void (*destroy)(void*)) {
+    if (!table || !tree) {
+        raise_null("table_add");
+        return 0;
+    }
+    if (!table->own || table->code.is_dead()) {
+        PyErr_SetString(PyExc_ValueError,
+                        "table_add: the table was freed, or its code is gone");
+        return 0;
+    }
+    Program program;
+    Diagnostic problem;
+    auto* code = reinterpret_cast<PyCodeObject*>(table->code.object);
+    if (!Program::compile(tree->tree, code, program, problem)) {
+        raise_diagnostic(problem);
+        return 0;
+    }
+    const uint64_t number = table->last_entry + 1;
+    Owned<> kept = new_payload(payload, destroy, number);
+    if (!kept) return 0;
+    table->last_entry = number;
+    table->entries = table->entries->with(
+        make_shared_counted<Entry>(std::move(program), std::move(kept), Owned<>()));
+    return number;
+}
+
+int table_remove(guardtree_table* table, uint64_t entry) {
+    if (!table) {
+        raise_null("table_remove");
+        return -1;
+    }
+    const Shared<Table> before = table->entries;
+    const Entry* found = find_entry(*before, entry);
+    if (!found) {
+        raise_no_entry(entry);
+        return -1;
+    }
+    table->entries = before->without(*found);
+    return 0;
+}
+
+size_t table_scratch(const guardtree_table* table) {
+    return table ? table->entries->value_count() : 0;
+}
+
+int table_counts(const guardtree_table* table, uint64_t entry, guardtree_counts* to,
+                 size_t size) {
+    if (!table || !to) {
+        raise_null("table_counts");
+        return -1;
+    }
+    guardtree_counts counts = {0, 0, table->misses, 0};
+    for (const Shared<Entry>& each : table->entries->entries()) {
+        if (entry && payload_of(*each).entry != entry) continue;
+        ++counts.entries;
+        counts.hits += each->hits;
+        counts.errors += each->errors;
+    }
+    if (entry && !counts.entries) {
+        raise_no_entry(entry);
+        return -1;
+    }
+    std::memset(to, 0, size);
+    std::memcpy(to, &counts, std::min(size, sizeof(counts)));
+    return 0;
+}
+
+PyObject* table_explain(guardtree_table* table, guardtree_view* view) {
+    if (!table || !view) {
+        raise_null("table_explain");
+        return nullptr;
+    }
+    HeldView& held = *HeldView::of(view);
+    const bool is_made = held.mark == HeldView::is_made;
+    if (!is_made || !table->code.is(as_object(held.view->code().get()))) {
+        PyErr_SetString(PyExc_ValueError, answer_text(is_made ? GUARDTREE_OTHER_CODE
+                                                              : GUARDTREE_NO_VIEW));
+        return nullptr;
+    }
+    const Shared<Table> entries = table->entries;
+    const ViewUse use(held);
+    std::string text;
+    for (const Shared<Entry>& each : entries->entries()) {
+        Explanation explanation;
+        if (!explain(each->program, *held.view, explanation)) return nullptr;
+        text += "entry " + std::to_string(payload_of(*each).entry) + ": " +
+                explanation.text() + "\n";
+    }
+    return PyUnicode_FromStringAndSize(text.data(),
+                                       static_cast<Py_ssize_t>(text.size()));
+}
+
+int lookup(guardtree_table* table, guardtree_view* view, PyObject** scratch,
+           size_t size, guardtree_found* found) {
+    if (!table || !view || !found) [[unlikely]]
+        return GUARDTREE_NULL;
+    HeldView& held = *HeldView::of(view);
+    if (held.mark != HeldView::is_made) [[unlikely]]
+        return GUARDTREE_NO_VIEW;
+    if (!table->code.is(as_object(held.view->code().get()))) [[unlikely]]
+        return GUARDTREE_OTHER_CODE;
+    const Table& entries = *table->entries;
+    const Entry* entry = nullptr;
+    if (entries.is_leaf()) [[likely]] {
+        entry = first_match(entries, LeafSlots(held.view->slots()), nullptr);
+    } else {
+        if (entries.calls_python()) return look_up_pinned(*table, held, found);
+        if (size < entries.value_count()) return GUARDTREE_TOO_SMALL;
+        if (!scratch && entries.value_count()) return GUARDTREE_NULL;
+        entry = guardtree::lookup(entries, *held.view, scratch);
+    }
+    if (entry) [[likely]]
+        return found_entry(*entry, found);
+    ++table->misses;
+    return GUARDTREE_MISS;
+}
+
+}  // namespace c_functions
+}  // namespace guardtree

@@ -1,0 +1,191 @@
+// Views through the C interface: made in the client's own memory, ended there.
+// SPDX-License-Identifier: MIT
+#include "../framelocals/cpython/cpython.h"
+
+#include <algorithm>
+#include <new>
+
+#include "../framelocals/frame_view.h"
+#include "../framelocals/slots_view.h"
+
+#include "handles.h"
+
+namespace guardtree {
+namespace {
+
+static_assert(sizeof(FrameView) <= HeldView::room);
+static_assert(sizeof(SlotsView) <= HeldView::room);
+static_assert(sizeof(MappingView) <= HeldView::room);
+static_assert(sizeof(ArgumentsView) <= HeldView::room);
+
+/// Makes room for another view in the client's memory; null where one is in use.
+HeldView* begin(guardtree_view* view) noexcept {
+    HeldView* held = HeldView::of(view);
+    if (held->mark == HeldView::is_made) {
+        if (held->users) return nullptr;
+        held->end();
+    }
+    return new (held) HeldView;
+}
+
+/// Puts a view there, which borrows from what `held` keeps.
+template <class V, class... Arguments>
+V& put(HeldView& held, HeldView::Kind kind, Arguments&&... arguments) noexcept {
+    V* made = new (held.storage) V(std::forward<Arguments>(arguments)...);
+    held.kind = kind;
+    held.view = made;
+    held.mark = HeldView::is_made;
+    return *made;
+}
+
+/// What a view of `scope` is read for, kept while it lives.
+void keep_scope(HeldView& held, OwnedScope scope) noexcept {
+    held.scope =
+        scope.function
+            ? scope_of_call(reinterpret_cast<PyFunctionObject*>(scope.function.get()))
+            : Scope{.code = scope.code.get()};
+    held.kept[0] = Owned<>::share(scope.code.object());
+    held.kept[1] = std::move(scope.function);
+}
+
+template <class V>
+V& in(HeldView& held) noexcept {
+    return *std::launder(reinterpret_cast<V*>(held.storage));
+}
+
+/// `words` of the client's, or an answer that says what is wrong with them.
+int check_storage(PyObject** storage, size_t size, PyCodeObject* code) noexcept {
+    const auto wanted = static_cast<size_t>(code->co_nlocalsplus);
+    if (size < wanted) return GUARDTREE_TOO_SMALL;
+    return wanted && !storage ? GUARDTREE_NULL : GUARDTREE_HIT;
+}
+
+std::span<SlotWord> words_of(PyObject** storage, PyCodeObject* code) noexcept {
+    return {reinterpret_cast<SlotWord*>(storage),
+            static_cast<size_t>(code->co_nlocalsplus)};
+}
+
+/// Of a view that could not be made.
+int give_up(HeldView& held, int answer) noexcept {
+    const ExceptionPause pause;
+    held.end();
+    return answer;
+}
+
+}  // namespace
+
+void HeldView::end() noexcept {
+    if (users) {
+        is_ending = true;
+        return;
+    }
+    mark = 0;
+    is_ending = false;
+    // What goes may run user code, which finds no view here any more.
+    switch (kind) {
+    case Kind::frame: in<FrameView>(*this).~FrameView(); break;
+    case Kind::slots: in<SlotsView>(*this).~SlotsView(); break;
+    case Kind::mapping: in<MappingView>(*this).~MappingView(); break;
+    case Kind::arguments: in<ArgumentsView>(*this).~ArgumentsView(); break;
+    }
+    const Owned<> code = std::move(kept[0]);
+    const Owned<> function = std::move(kept[1]);
+}
+
+namespace c_functions {
+
+int view_of_frame(guardtree_view* view, _PyInterpreterFrame* frame) {
+    if (!view || !frame) return GUARDTREE_NULL;
+    HeldView* held = begin(view);
+    if (!held) return GUARDTREE_NO_VIEW;
+    if (!CPython::at_start(frame, CPython::code(frame))) return GUARDTREE_STARTED;
+    put<FrameView>(*held, HeldView::Kind::frame, frame);
+    return GUARDTREE_HIT;
+}
+
+int view_of_locals(guardtree_view* view, PyObject* scope, PyObject* const* locals,
+                   size_t count) {
+    if (!view || !scope || (count && !locals)) return GUARDTREE_NULL;
+    HeldView* held = begin(view);
+    if (!held) return GUARDTREE_NO_VIEW;
+    OwnedScope owned;
+    if (!OwnedScope::of(scope, owned)) return GUARDTREE_EXCEPTION;
+    if (count < static_cast<size_t>(owned.code.get()->co_nlocalsplus))
+        return GUARDTREE_TOO_SMALL;
+    keep_scope(*held, std::move(owned));
+    put<SlotsView>(*held, HeldView::Kind::slots, held->scope, locals);
+    return GUARDTREE_HIT;
+}
+
+int view_of_call(guardtree_view* view, PyObject* function, PyObject* const* arguments,
+                 size_t count, PyObject* names, PyObject** storage, size_t size) {
+    if (!view || !function || (PyVectorcall_NARGS(count) && !arguments))
+        return GUARDTREE_NULL;
+    HeldView* held = begin(view);
+    if (!held) return GUARDTREE_NO_VIEW;
+    if (!PyFunction_Check(function) || (names && !PyTuple_Check(names))) {
+        PyErr_SetString(
+            PyExc_TypeError,
+            "view_of_call: expected a Python function, and a tuple of names "
+            "or NULL");
+        return GUARDTREE_EXCEPTION;
+    }
+    OwnedScope owned;
+    OwnedScope::of(function, owned);
+    PyCodeObject* code = owned.code.get();
+    const int storage_answer = check_storage(storage, size, code);
+    if (storage_answer != GUARDTREE_HIT) return storage_answer;
+    keep_scope(*held, std::move(owned));
+    auto& made = put<ArgumentsView>(*held, HeldView::Kind::arguments,
+                                    reinterpret_cast<PyFunctionObject*>(function),
+                                    words_of(storage, code));
+    bool is_bound = false;
+    {
+        const ViewUse use(*held);
+        is_bound = made.bind(arguments, count, names);
+    }
+    if (is_bound) return GUARDTREE_HIT;
+    return give_up(*held, PyErr_Occurred() ? GUARDTREE_EXCEPTION : GUARDTREE_MISFIT);
+}
+
+int view_of_mapping(guardtree_view* view, const guardtree_table* table,
+                    PyObject* mapping, PyObject** storage, size_t size) {
+    if (!view || !table || !mapping) return GUARDTREE_NULL;
+    HeldView* held = begin(view);
+    if (!held) return GUARDTREE_NO_VIEW;
+    if (!PyMapping_Check(mapping)) {
+        PyErr_Format(PyExc_TypeError,
+                     "view_of_mapping: expected a mapping of names to values, found %s",
+                     Py_TYPE(mapping)->tp_name);
+        return GUARDTREE_EXCEPTION;
+    }
+    if (table->code.is_dead()) return GUARDTREE_OTHER_CODE;
+    PyObject* const function = table->function.object;
+    const bool has_function = function && !table->function.is_dead();
+    const auto* called = reinterpret_cast<PyFunctionObject*>(function);
+    // A function that has other code by now has other cells too.
+    const bool is_same = has_function && called->func_code == table->code.object;
+    OwnedScope owned;
+    OwnedScope::of(is_same ? function : table->code.object, owned);
+    PyCodeObject* code = owned.code.get();
+    const int storage_answer = check_storage(storage, size, code);
+    if (storage_answer != GUARDTREE_HIT) return storage_answer;
+    keep_scope(*held, std::move(owned));
+    const Shared<Table> entries = table->entries;
+    auto& made = put<MappingView>(*held, HeldView::Kind::mapping, held->scope,
+                                  words_of(storage, code));
+    bool is_filled = false;
+    {
+        const ViewUse use(*held);
+        is_filled = made.fill(mapping, entries->names());
+    }
+    return is_filled ? GUARDTREE_HIT : give_up(*held, GUARDTREE_EXCEPTION);
+}
+
+void view_end(guardtree_view* view) {
+    if (view && HeldView::of(view)->mark == HeldView::is_made)
+        HeldView::of(view)->end();
+}
+
+}  // namespace c_functions
+}  // namespace guardtree
