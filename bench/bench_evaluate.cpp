@@ -78,6 +78,7 @@ void register_all(const Settings& settings) {
     };
     register_lookups(add);
     register_assumptions(add);
+    register_c_abi(add);
     register_tables(add);
     register_kinds_and_steps(add);
     register_slopes(add);

@@ -35,6 +35,9 @@ void register_lookups(const Register& add);
 /// globals/<assumed, plain>/guards:<n>, store/<watched, unwatched>
 void register_assumptions(const Register& add);
 
+/// c_abi/<direct, through>/<guards>, and each /with_view/<guards>.
+void register_c_abi(const Register& add);
+
 /// table/<int, type, ...>/<cyclic, random, miss>/entries:<n>, and each /one_by_one;
 /// table/<int, type, ...>/<add, make>/entries:<n>
 void register_tables(const Register& add);

@@ -1,0 +1,145 @@
+"""What a call costs that guard_function guards, by the form of the call.
+
+Needs a release build and CPython 3.12 or later:
+
+    PYTHONPATH=<build>/python python bench/guarded_calls.py [--json] [--rounds N]
+
+Each form of call has two functions of its own: one that is guarded, whose target does
+what the function does, and one that is not. What is told is the median over the rounds
+of the difference within a round, in ns: of a hit, of a miss (which runs the function),
+and, as a measure of the noise, of a second function that is not guarded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import guardtree as gt
+from guardtree.bench.rounds import FULL, Batch, Plan, Variant, run_batch
+
+LEAST = 25.0
+"""ns over a plain call that a hit by positional arguments may take."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a function is declared and called, and which of its arguments are guarded."""
+
+    name: str
+    parameters: str
+    call: str
+    guarded: tuple[str, ...]
+
+
+FORMS = [
+    Form("one positional, empty guard", "a", "x", ()),
+    Form("one positional", "a", "x", ("a",)),
+    Form("two positional", "a, b", "x, x", ("a", "b")),
+    Form("two positional, an attribute", "a, b", "x, x", ("a", "b.kind")),
+    Form("a default", "a, b=None", "x", ("a",)),
+    Form("a keyword", "a, b", "x, b=x", ("a", "b")),
+    Form("a keyword-only", "a, *, k", "x, k=x", ("a", "k")),
+    Form("*args, none given", "a, *rest", "x", ("a",)),
+    Form("*args, two given", "a, *rest", "x, x, x", ("a",)),
+    Form("**kwargs, one given", "a, **more", "x, m=x", ("a",)),
+]
+
+
+class Value:
+    """The class of the value that is passed and checked."""
+
+    kind: Any
+
+    def __init__(self) -> None:
+        self.kind = 3
+
+
+class Other:
+    """The class of a value that the guards refuse."""
+
+    kind = 4
+
+
+def loop_of(form: Form) -> tuple[Any, dict[str, Any]]:
+    """A loop over calls of a function of its own."""
+    names: dict[str, Any] = {}
+    exec(  # noqa: S102
+        f"def f({form.parameters}): return a\n"
+        f"def target({form.parameters}): return a\n"
+        "def loop(times, x):\n"
+        f"    for _ in range(times):\n        f({form.call})\n",
+        names,
+    )
+    return names["loop"], names
+
+
+def guarded_loop(form: Form) -> tuple[Any, dict[str, Any]]:
+    """The same, with the function guarded."""
+    loop, names = loop_of(form)
+    guards = gt.GuardManager(names["f"])
+    for path in form.guarded:
+        first, *attributes = path.split(".")
+        value = guards.local(first).type_match(Value)
+        for name in attributes:
+            value.instance_attr(name).equals(3)
+    gt.guard_function(names["f"]).add(guards, names["target"])
+    return loop, names
+
+
+def measure(form: Form, plan: Plan) -> dict[str, float]:
+    """The differences of one form, after its hits and misses were counted."""
+    hit, hits = guarded_loop(form)
+    miss, misses = guarded_loop(form)
+    again, _ = loop_of(form)
+    plain, _ = loop_of(form)
+    batch: Batch = run_batch(
+        [
+            Variant("plain", plain, Value()),
+            Variant("hit", hit, Value()),
+            Variant("miss", miss, Other() if form.guarded else Value()),
+            Variant("again", again, Value()),
+        ],
+        plan,
+    )
+    counted = gt.guard_function(hits["f"]).stats()
+    missed = gt.guard_function(misses["f"]).stats()
+    if counted["misses"] or (form.guarded and missed["hits"]):
+        raise RuntimeError(f"{form.name}: did not measure what it says: {counted}")
+    kept = batch.kept()
+    return {
+        "plain": median(batch.times["plain"][number] for number in kept),
+        "hit": batch.difference("hit", "plain"),
+        "miss": batch.difference("miss", "plain") if form.guarded else float("nan"),
+        "again": batch.difference("again", "plain"),
+    }
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--rounds", type=int, default=61)
+    options = parser.parse_args()
+    if gt.features()["guards_calls_by"] != "entry":
+        sys.exit("CPython 3.11 guards calls by the hook: see hook_hit")
+    if gt.features()["assertions"]:
+        sys.exit("this guardtree is a debug build: its numbers would mean nothing")
+    plan = Plan(FULL.calls, FULL.warm_up, options.rounds, 1)
+    rows = {form.name: measure(form, plan) for form in FORMS}
+    if options.json:
+        print(json.dumps(rows))
+    else:
+        print(f"{'ns per call':30} plain  +hit  +miss  +plain again")
+        for name, row in rows.items():
+            told = "  ".join(f"{row[key]:5.1f}" for key in row)
+            print(f"{name:30} {told}")
+    promised = [form.name for form in FORMS if "positional" in form.name]
+    return any(rows[name]["hit"] > LEAST for name in promised)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
