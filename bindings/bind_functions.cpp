@@ -176,6 +176,12 @@ void bind_functions(py::module_& module) {
              [](const py::object& self) {
                  return guards_of(self).table()->entries().size();
              })
+        .def(
+            "__reduce__",
+            [](const py::object&) {
+                return py::make_tuple(py::type::of(py::none()), py::tuple());
+            },
+            "None: a function that is copied with its attributes has no entries.")
         .def_property_readonly(
             "function",
             [](const py::object& self) {

@@ -44,12 +44,13 @@ struct _PyInterpreterFrame;
 /// Guards that are being built; then compiled into entries, any number of times.
 typedef struct guardtree_tree guardtree_tree;
 
-/// The entries of one code object, tried in the order they were added.
+/// The entries of one code object, tried in the order they were added. The garbage
+/// collector does not see what they hold.
 typedef struct guardtree_table guardtree_table;
 
 /// What guards are evaluated against, in memory of yours: set opaque[0] to 0 before it
-/// is made for the first time. Borrows what it is made of, and keeps what it makes
-/// until view_end.
+/// is made for the first time, and leave it where it is. Borrows what it is made of,
+/// and keeps what it makes until view_end.
 typedef struct guardtree_view {
     uint64_t opaque[48];
 } guardtree_view;
@@ -203,7 +204,8 @@ typedef struct guardtree_api {
 
     void (*view_end)(guardtree_view* view);
 
-    /// The first entry whose guards pass: GUARDTREE_HIT, and `found` is filled. Does
+    /// The first entry whose guards pass: GUARDTREE_HIT, and `found` is filled. Called
+    /// without a pending exception. Does
     /// not allocate and sets no exception but those that must reach the program
     /// (KeyboardInterrupt, MemoryError); others are counted as errors. `scratch` holds
     /// table_scratch words. A few ns.

@@ -34,7 +34,7 @@ namespace guardtree {
 struct HeldView {
     enum class Kind : uint8_t { frame, slots, mapping, arguments };
 
-    static constexpr uint64_t is_made = 0x6775617264747265;  // no pointer, no size
+    static constexpr uint64_t made_mark = 0x6775617264747265;  // no pointer, no size
     static constexpr size_t room = 192;
 
     uint64_t mark = 0;
@@ -49,6 +49,13 @@ struct HeldView {
     static HeldView* of(guardtree_view* view) noexcept {
         return reinterpret_cast<HeldView*>(view);
     }
+
+    /// A view is where it was made: one that was copied is none.
+    bool is_made() const noexcept {
+        return mark == (made_mark ^ reinterpret_cast<uintptr_t>(this));
+    }
+
+    void set_made() noexcept { mark = made_mark ^ reinterpret_cast<uintptr_t>(this); }
 
     /// Ends it, or has the last look-up end it.
     void end() noexcept;

@@ -93,6 +93,7 @@ int found_entry(const Entry& entry, guardtree_found* found) noexcept {
 
 [[gnu::noinline]] int look_up_pinned(guardtree_table& given, HeldView& held,
                                      guardtree_found* found) noexcept {
+    if (PyErr_Occurred()) return GUARDTREE_EXCEPTION;  // the client's own
     const Shared<guardtree_table> pinned(&given);
     const Shared<Table> entries = given.entries;
     const ViewUse use(held);
@@ -220,7 +221,7 @@ PyObject* table_explain(guardtree_table* table, guardtree_view* view) {
         return nullptr;
     }
     HeldView& held = *HeldView::of(view);
-    const bool is_made = held.mark == HeldView::is_made;
+    const bool is_made = held.is_made();
     if (!is_made || !table->code.is(as_object(held.view->code().get()))) {
         PyErr_SetString(PyExc_ValueError, answer_text(is_made ? GUARDTREE_OTHER_CODE
                                                               : GUARDTREE_NO_VIEW));
@@ -244,7 +245,7 @@ int lookup(guardtree_table* table, guardtree_view* view, PyObject** scratch,
     if (!table || !view || !found) [[unlikely]]
         return GUARDTREE_NULL;
     HeldView& held = *HeldView::of(view);
-    if (held.mark != HeldView::is_made) [[unlikely]]
+    if (!held.is_made()) [[unlikely]]
         return GUARDTREE_NO_VIEW;
     if (!table->code.is(as_object(held.view->code().get()))) [[unlikely]]
         return GUARDTREE_OTHER_CODE;

@@ -21,7 +21,7 @@ static_assert(sizeof(ArgumentsView) <= HeldView::room);
 /// Makes room for another view in the client's memory; null where one is in use.
 HeldView* begin(guardtree_view* view) noexcept {
     HeldView* held = HeldView::of(view);
-    if (held->mark == HeldView::is_made) {
+    if (held->is_made()) {
         if (held->users) return nullptr;
         held->end();
     }
@@ -34,7 +34,7 @@ V& put(HeldView& held, HeldView::Kind kind, Arguments&&... arguments) noexcept {
     V* made = new (held.storage) V(std::forward<Arguments>(arguments)...);
     held.kind = kind;
     held.view = made;
-    held.mark = HeldView::is_made;
+    held.set_made();
     return *made;
 }
 
@@ -183,8 +183,7 @@ int view_of_mapping(guardtree_view* view, const guardtree_table* table,
 }
 
 void view_end(guardtree_view* view) {
-    if (view && HeldView::of(view)->mark == HeldView::is_made)
-        HeldView::of(view)->end();
+    if (view && HeldView::of(view)->is_made()) HeldView::of(view)->end();
 }
 
 }  // namespace c_functions

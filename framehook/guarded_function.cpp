@@ -60,10 +60,11 @@ bool find_plain_entry(PyFunctionObject* function) noexcept {
     return true;
 }
 
-/// Why calls of `function` cannot be guarded; empty when they can.
-std::string problem_of(PyFunctionObject* function) {
+/// Why calls of `function` cannot be guarded; empty when they can. `ours`: the entry of
+/// one that was guarded before.
+std::string problem_of(PyFunctionObject* function, vectorcallfunc ours) {
     const std::string name = short_repr(function->func_qualname);
-    if (function->vectorcall != plain_entry) {
+    if (function->vectorcall != plain_entry && function->vectorcall != ours) {
         return "the calls of " + name +
                " are another library's already (its vectorcall slot is not CPython's): "
                "guard what that one calls";
@@ -107,7 +108,7 @@ Shared<GuardedFunction> GuardedFunction::take(PyFunctionObject* function) {
         return {};
     }
     if (!find_plain_entry(function)) return {};
-    const std::string why = problem_of(function);
+    const std::string why = problem_of(function, call);
     if (!why.empty()) {
         PyErr_SetString(PyExc_ValueError, why.c_str());
         return {};

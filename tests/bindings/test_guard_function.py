@@ -267,3 +267,45 @@ def test_recursion_without_end_raises(run_python: Any) -> None:
         run()
         """
     )
+
+
+def test_what_the_interpreter_calls_by_itself_is_looked_up() -> None:
+    class Thing:
+        def __getitem__(self, x):
+            return ("plain", x)
+
+        def __add__(self, x):
+            return ("plain", x)
+
+        def __call__(self, x):
+            return ("plain", x)
+
+        def __contains__(self, x):
+            return False
+
+        def __getattr__(self, name):
+            return ("plain", name)
+
+        @property
+        def prop(self):
+            return ("plain",)
+
+    thing = Thing()
+
+    def uses(thing: Any) -> list[Any]:
+        return [thing[1], thing + 1, thing(1), thing.missing, thing.prop]
+
+    for _ in range(300):  # specialised
+        assert not any(map(is_fast, uses(thing)))
+        assert 1 not in thing
+    for name in ("__getitem__", "__add__", "__call__", "__getattr__", "__contains__"):
+        method = getattr(Thing, name)
+        guards = gt.GuardManager(method)
+        guards.local("self").type_match(Thing)
+        gt.guard_function(method).add(guards, fast)
+    guards = gt.GuardManager(Thing.prop.fget)
+    guards.local("self").type_match(Thing)
+    gt.guard_function(Thing.prop.fget).add(guards, fast)
+    for _ in range(300):
+        assert all(map(is_fast, uses(thing)))
+        assert 1 in thing

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import ctypes
 import gc
+import pickle
 import sys
 import threading
 import weakref
@@ -290,3 +293,51 @@ def test_guarded_functions_end_with_the_process(run_python: Any) -> None:
         assert f(1) == "fast"
         """
     )
+
+
+def test_the_hook_and_guarded_functions_work_side_by_side(hook: None) -> None:
+    f, hooked = make(), make("def g(a): return ('plain',)")
+    gt.guard_function(f).add(ints(f), lambda a, b=2: hooked(a))
+    replacement = make("def g(a): return ('hooked',)").__code__
+
+    def compiler(frame: Any, entry: Any, state: dict[str, Any]) -> Any:
+        if frame.f_code is not hooked.__code__:
+            return gt.ASK_AGAIN
+        return gt.GuardedCode(replacement, ints(hooked))
+
+    with gt.optimize(compiler):
+        assert f(1) == ("hooked",)
+        assert f("x") == ("plain", "x", 2)
+        assert hooked("x") == ("hooked",)  # made for this very frame
+    gt.reset_code(hooked)
+    gt.set_eval_frame(None)
+
+
+def test_entries_are_not_copied_with_the_functions_attributes() -> None:
+    f = make()
+    guarded = gt.guard_function(f)
+    assert pickle.loads(pickle.dumps(guarded)) is None
+    assert copy.copy(guarded) is None
+
+
+@by_entry
+def test_a_function_that_others_took_over_is_theirs() -> None:
+    entry = ctypes.PYFUNCTYPE(
+        ctypes.py_object,
+        *(ctypes.py_object, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p),
+    )
+    theirs = entry(lambda function, arguments, count, names: ("theirs",))
+    take_over = ctypes.pythonapi.PyFunction_SetVectorcall
+    take_over.argtypes, take_over.restype = [ctypes.py_object, entry], None
+    f, g = make(), make()
+    take_over(f, theirs)
+    with pytest.raises(ValueError, match="another library's already"):
+        gt.guard_function(f)
+    assert f(1) == ("theirs",)
+    guarded = gt.guard_function(g)
+    guarded.add(ints(g), fast)
+    take_over(g, theirs)
+    assert guarded.restore() is False
+    assert g(1) == ("theirs",)
+    with pytest.raises(ValueError, match="another library's already"):
+        gt.guard_function(g)

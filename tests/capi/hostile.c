@@ -142,6 +142,11 @@ static const char* wrong_views_are_refused(PyObject* names) {
     CHECK(api->lookup(table, &scene.view, NULL, WORDS, &scene.found) == GUARDTREE_NULL);
     CHECK(api->lookup(table, &scene.view, scene.scratch, 1, &scene.found) ==
           GUARDTREE_MISS);
+    {
+        guardtree_view moved = scene.view;
+        CHECK(api->lookup(table, &moved, scene.scratch, 1, &scene.found) ==
+              GUARDTREE_NO_VIEW);
+    }
     // Made again while it lives, and of other code.
     CHECK(api->view_of_call(&scene.view, other, NULL, 0, NULL, scene.storage, WORDS) ==
           GUARDTREE_HIT);

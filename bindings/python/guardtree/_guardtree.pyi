@@ -655,6 +655,7 @@ class GuardedFunction:
         """Forgets all entries and gives the calls back, unless others took them."""
     def stats(self) -> dict[str, int]:
         """hits, misses, errors, entries, other_code."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
 
 def guard_function(function: FunctionType | MethodType) -> GuardedFunction:
     """Guards calls of one function where they arrive; not on CPython 3.11."""

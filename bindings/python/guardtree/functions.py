@@ -22,6 +22,7 @@ IS_GENERATOR = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR and the like (inspect
 HAS_ARGS, HAS_KWARGS, IS_OPTIMIZED = 0x04, 0x08, 0x01
 
 threads = threading.local()
+adding = threading.RLock()  # an entry is the last of its code's until it is found there
 
 
 def guard_function(function: FunctionType | MethodType) -> Guarded:
@@ -107,8 +108,6 @@ class HookedFunction:
         self._entries: list[CacheEntry] = []
         self._is_restored = False
         threads.guarded = getattr(threads, "guarded", 0) + 1
-        if _guardtree.get_eval_frame() is None:
-            _guardtree.set_eval_frame(False)
 
     @classmethod
     def of(cls, function: FunctionType | MethodType) -> HookedFunction:
@@ -121,6 +120,8 @@ class HookedFunction:
                 f"static method: its __func__), found {function!r} "
                 f"({type(function).__name__})"
             )
+        if _guardtree.get_eval_frame() is None:
+            _guardtree.set_eval_frame(False)
         found = getattr(function, ATTRIBUTE, None)
         if isinstance(found, cls) and not found._is_restored:
             if found.function is function and found._code is function.__code__:
@@ -163,9 +164,10 @@ class HookedFunction:
                 "add(target): expected a code object or a callable, found "
                 f"{target!r} ({type(target).__name__})"
             )
-        _guardtree.add_entry(self._code, GuardedCode(code, guards))
-        entry = _guardtree.cache_entries(self._code)[-1]
-        self._entries.append(entry)
+        with adding:
+            _guardtree.add_entry(self._code, GuardedCode(code, guards))
+            entry = _guardtree.cache_entries(self._code)[-1]
+            self._entries.append(entry)
         return entry
 
     def remove(self, entry: CacheEntry) -> None:
@@ -193,6 +195,9 @@ class HookedFunction:
         if threads.guarded <= 0 and _guardtree.get_eval_frame() is False:
             _guardtree.set_eval_frame(None)
         return True
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()
 
     def stats(self) -> dict[str, int]:
         """hits, misses, errors, entries, other_code (0: such calls are not seen)."""
