@@ -84,7 +84,7 @@ std::string problem_of(PyFunctionObject* function, vectorcallfunc ours) {
     return {};
 }
 
-[[gnu::cold]] PyObject* raise_recursion() {
+[[gnu::cold, maybe_unused]] PyObject* raise_recursion() {
     PyErr_SetString(PyExc_RecursionError,
                     "maximum recursion depth exceeded: a guarded call takes C stack, "
                     "and the thread's is used up");
