@@ -90,32 +90,31 @@ def _signed_line_varint(value: int) -> bytes:
     return _line_varint(-value << 1 | 1 if value < 0 else value << 1)
 
 
-def _line_entry(position: Position | None, line: int, units: int) -> bytes:
-    """One entry, in the shortest form, as the compiler chooses it."""
+def _line_entry(position: Position | None, line: int) -> tuple[int, bytes]:
+    """The code of an entry and what follows its first byte.
 
-    def entry(code: int, rest: bytes = b"") -> bytes:
-        return bytes((0x80 | code << 3 | units - 1,)) + rest
-
+    The shortest form there is, as the compiler chooses it.
+    """
     if position is None or position[0] is None:
-        return entry(_NO_LOCATION)
+        return _NO_LOCATION, b""
     start, end, column, end_column = position
     delta = start - line
     if column is None or end_column is None:
         if end is None or end == start:
-            return entry(_NO_COLUMNS, _signed_line_varint(delta))
+            return _NO_COLUMNS, _signed_line_varint(delta)
     elif end == start:
         width = end_column - column
         if delta == 0 and column < 80 and 0 <= width < 16:
-            low = (column & 7) << 4 | width
-            return entry(column >> 3, bytes((low,)))
+            return column >> 3, bytes(((column & 7) << 4 | width,))
         if 0 <= delta < 3 and column < 128 and end_column < 128:
-            return entry(_ONE_LINE + delta, bytes((column, end_column)))
-    return entry(
-        _LONG_FORM,
-        _signed_line_varint(delta)
-        + _line_varint((start if end is None else end) - start)
-        + _line_varint(0 if column is None else column + 1)
-        + _line_varint(0 if end_column is None else end_column + 1),
+            return _ONE_LINE + delta, bytes((column, end_column))
+    return _LONG_FORM, b"".join(
+        (
+            _signed_line_varint(delta),
+            _line_varint((start if end is None else end) - start),
+            _line_varint(0 if column is None else column + 1),
+            _line_varint(0 if end_column is None else end_column + 1),
+        )
     )
 
 
@@ -125,7 +124,9 @@ def line_table(spans: Iterable[tuple[Position | None, int]], first_line: int) ->
     line = first_line
     for position, units in spans:
         while units > 0:
-            table += _line_entry(position, line, min(units, _ENTRY_UNITS))
+            code, rest = _line_entry(position, line)
+            table.append(0x80 | code << 3 | min(units, _ENTRY_UNITS) - 1)
+            table += rest
             if position is not None and position[0] is not None:
                 line = position[0]
             units -= _ENTRY_UNITS
