@@ -56,6 +56,20 @@ class Version:
     has_directed_jumps: bool = True
     #: Neighbours with one position share an entry of the line table.
     merges_positions: bool = False
+    #: What pushes the exit callable of a `with`, and of an `async with`, as (opname,
+    #: oparg or None): the instruction that enters, or the first of a sequence that does.
+    loads_exit: tuple[str, int | None] = ("BEFORE_WITH", None)
+    loads_async_exit: tuple[str, int | None] = ("BEFORE_ASYNC_WITH", None)
+    #: Slots of a `with` on the stack: its exit callable, later on and self or NULL.
+    exit_slots: int = 1
+    #: Slots of an iterator on the stack: itself, later on and NULL or a bare index.
+    iterator_slots: int = 1
+    #: The offset that a handler with `lasti` finds is an int object, not a bare int.
+    lasti_is_object: bool = True
+    #: What an exhausted `FOR_ITER` has to find at its target: it skips some of that.
+    loop_end: tuple[str, ...] = ()
+    #: The flag of code whose first constant is its docstring.
+    docstring_flag: int = 0
     #: Where `dis.stack_effect` does not tell how the depth changes.
     stack_effects: Mapping[str, int] = field(
         default_factory=lambda: {"RETURN_GENERATOR": 1}
@@ -73,6 +87,7 @@ V3_12 = replace(
     has_return_const=True,
     has_directed_jumps=False,
     merges_positions=True,
+    loop_end=("END_FOR",),
 )
 V3_13 = replace(
     V3_12,
@@ -85,6 +100,7 @@ V3_13 = replace(
         "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
         "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
     },
+    loop_end=("END_FOR", "POP_TOP"),
     stack_effects={},
 )
 V3_14 = replace(
@@ -96,8 +112,18 @@ V3_14 = replace(
     },
     borrowed={"LOAD_FAST_BORROW": "LOAD_FAST"},
     has_return_const=False,
+    loads_exit=("LOAD_SPECIAL", 1),
+    loads_async_exit=("LOAD_SPECIAL", 3),
+    exit_slots=2,
+    lasti_is_object=False,
+    loop_end=("END_FOR", "POP_ITER"),
+    docstring_flag=0x4000000,
 )
-V3_15 = replace(V3_14, name_flag_bits={**V3_14.name_flag_bits, "IMPORT_NAME": 2})
+V3_15 = replace(
+    V3_14,
+    name_flag_bits={**V3_14.name_flag_bits, "IMPORT_NAME": 2},
+    iterator_slots=2,
+)
 
 VERSIONS = MappingProxyType(
     {
