@@ -55,6 +55,8 @@ class _Reading:
     def instructions_of_bytes(self) -> None:
         code = self.code.co_code
         positions = list(self.code.co_positions())
+        # A line table made by hand may end before the code does.
+        positions += [(None,) * 4] * (len(code) // 2 - len(positions))
         opnames = dis.opname
         start = index = oparg = 0
         while index < len(code):
