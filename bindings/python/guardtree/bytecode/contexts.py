@@ -24,9 +24,13 @@ class Context:
     load: Sequence[Instruction]
     arguments: tuple[Any, ...] = ()
 
+    def callable(self) -> list[Instruction]:
+        """Nothing -> the callable."""
+        return rewritten(self.load)
+
     def made(self) -> list[Instruction]:
         """Nothing -> the context manager."""
-        return [*rewritten(self.load), *calling(self.arguments)]
+        return [*self.callable(), *calling(self.arguments)]
 
 
 def calling(arguments: Sequence[Any]) -> list[Instruction]:

@@ -15,11 +15,11 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CellType, CodeType, FunctionType
 from typing import Any, Literal
 
-from .bodies import Body, Place, position_at
+from .bodies import Body, position_at
 from .codes import CodeMap
-from .contexts import calling, entering
-from .drafts import Draft, placed
-from .instructions import Handler, Instruction
+from .contexts import calling
+from .drafts import Draft, placed, restored_stack
+from .instructions import Instruction
 from .layouts import UNBOUND, Layout, active_blocks, layout_of
 from .reader import read
 from .versions import RUNNING
@@ -181,7 +181,12 @@ class _Making:
     def continuation(self) -> Continuation:
         code, layout = self.body.code, self.layout
         landing = self.draft.landing(self.place.instruction)
-        stack, handler = self._stack()
+        blocks = (
+            active_blocks(self.body, self.place) if self.contexts == "reenter" else []
+        )
+        stack, handler = restored_stack(
+            self.layout, {each.slot: each for each in blocks}, self._slot, self.draft
+        )
         jump = Instruction("JUMP_FORWARD", target=landing, handler=handler)
         start = [*self._prologue(), *self._unbinding(), *stack, jump]
         position = position_at(self.place.form.instructions, self.place.at)
@@ -227,37 +232,9 @@ class _Making:
                 ]
         return made
 
-    def _stack(self) -> tuple[list[Instruction], Handler | None]:
-        """Pushes the slots; what handles exceptions once that is done.
-
-        A context among them that is to be entered covers what is pushed above it.
-        """
-        blocks: dict[int, Block] = {}
-        if self.contexts == "reenter":
-            found = active_blocks(self.body, self.place)
-            blocks = {block.slot: block for block in found}
-        made: list[Instruction] = []
-        handler: Handler | None = None
-        skipped = 0
-        for slot, name in enumerate(self.layout.slots):
-            if slot < skipped:
-                continue
-            block = blocks.get(slot)
-            pushed = _pushed(name)
-            if block is not None:
-                constants = self.arguments.get(block.enter.offset, ())
-                pushed += [*calling(constants), *entering()]
-            made += placed(pushed, None, handler)
-            if block is not None:
-                handler = self.draft.handler(block.handler)
-                # What __enter__ gave went its way before.
-                made += placed([Instruction("POP_TOP")], None, handler)
-                skipped = slot + RUNNING.exit_slots
-        return made, handler
-
-
-def _pushed(slot: str | None) -> list[Instruction]:
-    if slot is None:
-        return [Instruction("PUSH_NULL")]
-    # Unbound at once: a value lives no longer than it did on the stack.
-    return [Instruction("LOAD_FAST", slot), Instruction("DELETE_FAST", slot)]
+    def _slot(self, name: str, block: Block | None) -> list[Instruction]:
+        # Unbound at once: a value lives no longer than it did on the stack.
+        loads = [Instruction("LOAD_FAST", name), Instruction("DELETE_FAST", name)]
+        if block is None:
+            return loads
+        return [*loads, *calling(self.arguments.get(block.enter.offset, ()))]

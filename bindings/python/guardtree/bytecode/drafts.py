@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType
 from typing import Any
 
 from .assembler import assemble
 from .bodies import reachable
+from .contexts import entering
+from .explicit import with_explicit_nulls
 from .instructions import Handler, Instruction, Position, Variable, rewritten
-from .versions import OPERANDS, Operand
+from .layouts import Layout
+from .versions import OPERANDS, RUNNING, Operand
+from .withs import Block
 
 
 class Draft:
@@ -91,3 +95,35 @@ def placed(
         if each.handler is None:
             each.handler = handler
     return made
+
+
+def restored_stack(
+    layout: Layout,
+    blocks: Mapping[int, Block],
+    pushed: Callable[[str, Block | None], list[Instruction]],
+    draft: Draft,
+) -> tuple[list[Instruction], Handler | None]:
+    """What puts the slots of a layout on an empty stack, the bottom first.
+
+    blocks: the `with` blocks to be entered on the way, by the slots of their exits.
+    pushed(name, block): what pushes an object slot, or a block's context manager. Each
+    block's handler covers what comes above it, as it covers what comes behind: it is
+    the second of the result.
+    """
+    made: list[Instruction] = []
+    handler: Handler | None = None
+    slots = iter(enumerate(layout.slots))
+    for slot, name in slots:
+        block = blocks.get(slot)
+        if name is None:
+            made += placed([Instruction("PUSH_NULL")], None, handler)
+            continue
+        made += placed(pushed(name, block), None, handler)
+        if block is not None:
+            made += placed(with_explicit_nulls(entering()), None, handler)
+            handler = draft.handler(block.handler)
+            # What __enter__ gave has gone its way before.
+            made += placed([Instruction("POP_TOP")], None, handler)
+            for _ in range(RUNNING.exit_slots - 1):
+                next(slots)
+    return made, handler

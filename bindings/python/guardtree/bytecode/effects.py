@@ -24,7 +24,9 @@ NULL = 2
 CELL = 4
 #: Neither an object nor NULL: a bare int of the interpreter.
 RAW = 8
-_FIRST_EXIT = 16
+#: What PUSH_EXC_INFO saved: the exception, or None, that is handled further out.
+SAVED = 16
+_FIRST_EXIT = 32
 
 
 def is_object(kind: int) -> bool:
@@ -82,7 +84,7 @@ _RESULTS: Mapping[str, int] = {
         LOAD_DEREF LOAD_FAST LOAD_FAST_AND_CLEAR LOAD_FAST_BORROW LOAD_FAST_CHECK
         LOAD_FROM_DICT_OR_DEREF LOAD_FROM_DICT_OR_GLOBALS LOAD_GLOBAL LOAD_LOCALS
         LOAD_NAME LOAD_SMALL_INT LOAD_SUPER_ATTR MAKE_FUNCTION MATCH_CLASS MATCH_KEYS
-        MATCH_MAPPING MATCH_SEQUENCE PREP_RERAISE_STAR PUSH_EXC_INFO RETURN_GENERATOR
+        MATCH_MAPPING MATCH_SEQUENCE PREP_RERAISE_STAR RETURN_GENERATOR
         SET_FUNCTION_ATTRIBUTE STORE_FAST_LOAD_FAST TO_BOOL UNARY_INVERT UNARY_NEGATIVE
         UNARY_NOT UNARY_POSITIVE WITH_EXCEPT_START YIELD_VALUE
         """.split(),
@@ -98,7 +100,7 @@ _RESULTS: Mapping[str, int] = {
 }
 _PLACES_BELOW: Mapping[str, tuple[int, ...]] = {
     **dict.fromkeys(
-        "GET_LEN GET_ANEXT IMPORT_FROM MATCH_MAPPING MATCH_SEQUENCE PUSH_EXC_INFO".split(),
+        "GET_LEN GET_ANEXT IMPORT_FROM MATCH_MAPPING MATCH_SEQUENCE".split(),
         (1,),
     ),
     "CHECK_EXC_MATCH": (2,),
@@ -186,6 +188,8 @@ def _effect(opname: str, number: int | None, flags: int) -> Effect:
     if opname == "FOR_ITER":
         places = _PLACES_BELOW[opname]
         return Effect(0, (OBJECT,), places, places[0])
+    if opname == "PUSH_EXC_INFO":
+        return Effect(1, (SAVED, OBJECT), (1,), 1)
     if opname == "GET_ITER":
         beside = (NULL | RAW,) * (RUNNING.iterator_slots - 1)
         return Effect(1, (OBJECT, *beside), (1,), 1)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
-from .calls import add_push_null, call_late
+from .calls import call_late
 from .instructions import Instruction, Variable, rewritten, unfused
 from .reader import slots_of
 from .versions import RUNNING

@@ -8,8 +8,7 @@ from typing import Any
 
 from .bodies import Body, Place
 from .effects import NULL
-from .instructions import Instruction
-from .withs import Block, With, blocks_at
+from .withs import Block, With, blocks_at, with_handlers
 
 
 class _Unbound:
@@ -80,23 +79,12 @@ def layout_of(body: Body, place: Place) -> Layout:
 
 
 def active_blocks(body: Body, place: Place) -> list[Block]:
-    """The active `with` blocks at a place, as instructions of its form."""
+    """The active `with` blocks at a place, with handlers of its form."""
     short = body.short
     instruction = short.instructions[short.first[place.instruction.offset]]
     try:
         found = blocks_at(short.analysis, instruction)
     except ValueError as error:
-        raise body.refusal(place.instruction.offset, str(error)) from error
-    form = place.form
-
-    def here(instruction: Instruction) -> Instruction:
-        return form.instructions[form.first[instruction.offset]]
-
-    return [
-        Block(
-            here(block.enter),
-            block.slot,
-            block.handler._replace(target=here(block.handler.target)),
-        )
-        for block in found
-    ]
+        raise body.refusal(instruction.offset, str(error)) from error
+    handlers = with_handlers(place.form.analysis, place.instruction)
+    return [each._replace(handler=handlers[each.slot]) for each in found]

@@ -80,7 +80,7 @@ def blocks_at(analysis: Analysis, instruction: Instruction) -> list[Block]:
     state = analysis.state(instruction)
     if state is None:
         return []
-    handlers = _with_handlers(analysis, instruction, set())
+    handlers = with_handlers(analysis, instruction)
     found = []
     for slot, kind in enumerate(state.stack):
         number = single_exit(kind)
@@ -97,10 +97,16 @@ def blocks_at(analysis: Analysis, instruction: Instruction) -> list[Block]:
     return found
 
 
-def _with_handlers(
-    analysis: Analysis, instruction: Instruction, seen: set[Instruction]
+def with_handlers(
+    analysis: Analysis,
+    instruction: Instruction,
+    seen: set[Instruction] | None = None,
 ) -> dict[int, Handler]:
-    """Handlers that call an exit, by its slot: the instruction's, and those around."""
+    """Handlers that call an exit, by its slot: the instruction's, and those around.
+
+    `seen`: instructions that were asked about on the way here.
+    """
+    seen = set() if seen is None else seen
     if instruction in seen:
         return {}
     seen.add(instruction)
@@ -126,7 +132,7 @@ def _behind_uncovered(
         return {}
     found: dict[int, Handler] = {}
     for then in _successors(analysis, instruction):
-        found |= _with_handlers(analysis, then, seen)
+        found |= with_handlers(analysis, then, seen)
     return found
 
 
