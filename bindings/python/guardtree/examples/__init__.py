@@ -1,0 +1,1 @@
+"""Frame evaluators to start from: each is one file, run by `python -m`."""
