@@ -7,7 +7,9 @@ offsets, so inserting and removing needs no bookkeeping. See this folder's READM
 
 from __future__ import annotations
 
+from .analysis import UnsafeCode
 from .assembler import assemble
+from .bodies import NotResumable
 from .calls import (
     add_push_null,
     call,
@@ -18,24 +20,54 @@ from .calls import (
     make_function,
     pop_null,
 )
+from .contexts import Context
+from .continuations import Continuation, continuation
+from .graph_breaks import (
+    GraphBreak,
+    branch_break,
+    enter_at,
+    graph_break,
+    leave_after,
+)
 from .instructions import Handler, Instruction, Position, Variable, rewritten, unfused
+from .layouts import UNBOUND, Layout, layout
+from .preludes import Prelude
 from .reader import read
 from .stack import falls_through, stack_depths, stack_effect, stack_size
 from .templates import bytecode_from_template, splice
+from .withs import With, Withs, WithTracker, active_withs
 
 __all__ = [
+    "Context",
+    "Continuation",
+    "GraphBreak",
     "Handler",
     "Instruction",
+    "Layout",
+    "NotResumable",
     "Position",
+    "Prelude",
+    "UNBOUND",
+    "UnsafeCode",
     "Variable",
+    "With",
+    "WithTracker",
+    "Withs",
+    "active_withs",
     "add_push_null",
     "assemble",
+    "branch_break",
     "bytecode_from_template",
     "call",
     "call_ex",
     "call_kw",
     "call_late",
+    "continuation",
+    "enter_at",
     "falls_through",
+    "graph_break",
+    "layout",
+    "leave_after",
     "load_method",
     "make_function",
     "pop_null",
