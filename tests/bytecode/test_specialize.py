@@ -1,4 +1,4 @@
-"""The specialising example: what it makes, and that names keep meaning what they mean."""
+"""The specialising example: what it makes, and that rebound names are seen."""
 
 from __future__ import annotations
 

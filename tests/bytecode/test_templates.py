@@ -68,7 +68,7 @@ class Context:
 
 
 def above_two_slots(body: Body) -> FunctionType:
-    """f(ctx): `with ctx: body`, above "low" and "high" on the stack, which it returns."""
+    """f(ctx): `with ctx: body` above "low" and "high" on the stack; returns them."""
     made = bytecode_from_template(with_template, {"ctx": "context"}, depth=2)
     return function(
         [

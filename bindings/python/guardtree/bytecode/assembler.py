@@ -152,8 +152,8 @@ class _Layout:
             if other is None:
                 way = "forward" if goes_back else "backward"
                 raise ValueError(
-                    f"instruction {at} {instruction} leads to instruction {target}, but "
-                    f"it only goes {way}; lead it to an unconditional jump"
+                    f"instruction {at} {instruction} leads to instruction {target}, "
+                    f"but it only goes {way}; lead it to an unconditional jump"
                 )
             self.opnames[at] = other
         return jumps

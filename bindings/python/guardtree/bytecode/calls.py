@@ -28,7 +28,9 @@ _METHODS = frozenset({"LOAD_ATTR", "LOAD_SUPER_ATTR"})
 def add_push_null(
     instructions: Sequence[Instruction], *, for_call_ex: bool = False
 ) -> list[Instruction]:
-    """A copy of code that leaves a callable, which leaves a callable and NULL for a call.
+    """A copy of code that leaves a callable; the copy leaves what a call takes.
+
+    That is the callable and NULL, in the order of this version.
 
     Sets the NULL bit of the first or last instruction where that has one, and adds
     PUSH_NULL otherwise. for_call_ex: the call is `call_ex`, which takes no self in the

@@ -2,7 +2,8 @@
 
 An `Instruction` is a label too: a jump's `target` and a `Handler`'s `target` are the
 instructions that they lead to, so lists of instructions are cut, joined and rewritten
-without counting offsets. A list knows its code object only when it is read or assembled.
+without counting offsets. A list belongs to a code object only where it is read or
+assembled.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class Instruction:
     - a name (LOAD_ATTR, ...): the str; `flags` holds the low bits of the oparg that are
       no part of the name's index (LOAD_GLOBAL's 1: a NULL as well)
     - a constant (LOAD_CONST, KW_NAMES, ...): the object itself, kept by identity
-    - a variable (LOAD_FAST, LOAD_DEREF, ...): a `Variable`; a str is taken for the local
-      of that name by the instructions with FAST in theirs, and for the cell by the others
+    - a variable (LOAD_FAST, LOAD_DEREF, ...): a `Variable`; a str is taken for the
+      local of that name by instructions with FAST in theirs, for the cell by others
     - two variables (LOAD_FAST_LOAD_FAST, ...): a pair of them
     - a jump: None; `target` is the instruction that it leads to
     - anything else: an int, or None where the instruction has no operand

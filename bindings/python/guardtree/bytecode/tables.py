@@ -1,8 +1,8 @@
 """The two tables beside the bytecode: exceptions and lines, as bytes.
 
 Formats: Objects/exception_handling_notes.txt and Objects/locations.md (3.11, 3.12),
-InternalDocs/exception_handling.md and code_objects.md (3.13 and later). They are the same
-on 3.11 to 3.15.
+InternalDocs/exception_handling.md and code_objects.md (3.13 and later). They are the
+same on 3.11 to 3.15.
 """
 
 from __future__ import annotations

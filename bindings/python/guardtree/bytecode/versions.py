@@ -1,8 +1,8 @@
 """What differs among the bytecodes of CPython 3.11 to 3.15, in one table.
 
-The only module of the package that asks which CPython runs. `RUNNING` is the row of this
-interpreter; the functions below it read what the interpreter's own `dis` tells. A new
-CPython is a new row here: what `dis` tells needs no row.
+The only module of the package that asks which CPython runs. `RUNNING` is the row of
+this interpreter; the functions below it read what the interpreter's own `dis` tells. A
+new CPython is a new row here: what `dis` tells needs no row.
 """
 
 from __future__ import annotations
@@ -49,15 +49,13 @@ class Version:
     load_fast_checked: str = "LOAD_FAST"
     #: `LOAD_FAST_AND_CLEAR` exists, and comprehensions run inlined in their function.
     has_load_fast_and_clear: bool = False
-    #: `RETURN_CONST` exists.
-    has_return_const: bool = False
     #: Each conditional jump exists twice, with FORWARD and BACKWARD in its name; else
     #: conditional jumps only go forward.
     has_directed_jumps: bool = True
     #: Neighbours with one position share an entry of the line table.
     merges_positions: bool = False
     #: What pushes the exit callable of a `with`, and of an `async with`, as (opname,
-    #: oparg or None): the instruction that enters, or the first of a sequence that does.
+    #: oparg or None): the instruction that enters, or the first of several that do.
     loads_exit: tuple[str, int | None] = ("BEFORE_WITH", None)
     loads_async_exit: tuple[str, int | None] = ("BEFORE_ASYNC_WITH", None)
     #: Slots of a `with` on the stack: its exit callable, later on and self or NULL.
@@ -84,7 +82,6 @@ V3_12 = replace(
     name_flag_bits={"LOAD_GLOBAL": 1, "LOAD_ATTR": 1, "LOAD_SUPER_ATTR": 2},
     load_fast_checked="LOAD_FAST_CHECK",
     has_load_fast_and_clear=True,
-    has_return_const=True,
     has_directed_jumps=False,
     merges_positions=True,
     loop_end=("END_FOR",),
@@ -111,7 +108,6 @@ V3_14 = replace(
         "LOAD_FAST_BORROW_LOAD_FAST_BORROW": ("LOAD_FAST_BORROW", "LOAD_FAST_BORROW"),
     },
     borrowed={"LOAD_FAST_BORROW": "LOAD_FAST"},
-    has_return_const=False,
     loads_exit=("LOAD_SPECIAL", 1),
     loads_async_exit=("LOAD_SPECIAL", 3),
     exit_slots=2,

@@ -2,12 +2,12 @@
 
     python -m guardtree.examples.specialize
 
-`Specializer` is a callback for `set_eval_frame` and `optimize`: what a function looks up
-by name on each call and each round of a loop is put into its bytecode, tuples and tests
-for membership in sets of such values are made once, and guards compare the names with
-their values when the function is entered. `specialize` is a decorator that does the same
-to one function. Run as a program it measures one of the standard library's, plain and
-specialised.
+`Specializer` is a callback for `set_eval_frame` and `optimize`: what a function looks
+up by name on each call and each round of a loop is put into its bytecode, tuples of
+such values and sets that are asked for membership are made once, and guards compare the
+names with their values when the function is entered. `specialize` is a decorator that
+does the same to one function. Run as a program it measures one of the standard
+library's, plain and specialised.
 
 A name that is rebound counts from the next call on, where the guards fail and the
 function runs plain; the rest of a call that has begun keeps the old value. A name that
@@ -47,7 +47,7 @@ class Specialized:
     builtins: Mapping[str, object]
 
     def guards(self, scope: FunctionType | Frame, module: str) -> GuardManager:
-        """Passes while each name means the same; `module` has the function's globals."""
+        """Passes while each name means the same; `module` has the globals."""
         guards = GuardManager(scope)
         for name, value in self.globals.items():
             guards.global_(name).id_match(value)
@@ -60,7 +60,7 @@ class Specialized:
 def specialized(
     code: CodeType, f_globals: Mapping[str, Any], f_builtins: Mapping[str, Any]
 ) -> Specialized | None:
-    """The code for names that mean what they mean now; None if there is nothing to gain.
+    """Code for names that mean what they mean now; None if there is nothing to gain.
 
     Only for functions that are not generators.
     """
