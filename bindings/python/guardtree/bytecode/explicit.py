@@ -31,6 +31,8 @@ def with_explicit_super(
     builtin `super` is taken for it.
     """
     instructions = unfused(instructions)
+    if "super" not in code.co_names:
+        return instructions
     # PRECALL and its CALL, or CALL alone.
     plain = {
         call: at

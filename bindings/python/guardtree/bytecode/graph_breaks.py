@@ -118,8 +118,9 @@ class _Breaking:
         """Raises NotResumable where control does not simply go on behind."""
         instruction = self.body.check_break(self.offset)
         if instruction.operand is Operand.JUMP:
+            hint = ", see branch_break" if is_conditional_jump(instruction) else ""
             raise self.body.refusal(
-                self.offset, f"{instruction.opname} is a jump, see branch_break"
+                self.offset, f"{instruction.opname} is a jump{hint}"
             )
 
     def check_branch(self) -> None:
