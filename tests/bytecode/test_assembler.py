@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dis
 from itertools import pairwise
-from types import FunctionType
+from types import CodeType, FunctionType
 
 import pytest
 from guardtree.bytecode import (
@@ -298,3 +298,30 @@ def test_rewriting_moves_labels_to_what_comes_instead() -> None:
     assert gone[0].target is gone[-2]
     assert all(a is not b for a, b in pairwise(made))
     assert function(made)() == function(gone)() == "end"
+
+
+@pytest.mark.parametrize("wide_target", [False, True])
+def test_a_jump_that_is_long_because_of_its_extended_arg_stays_so(wide_target) -> None:
+    """255 units back without one, 256 with it: both are right, compilers make both."""
+    constants = tuple(range(1000, 1300))
+
+    def looping(length: int) -> CodeType:
+        label = constant(constants[-1 if wide_target else 0])
+        fill = [Instruction("NOP") for _ in range(length)]
+        back = Instruction("JUMP_BACKWARD", target=label)
+        body = [label, Instruction("POP_TOP"), *fill, back]
+        return function(body, co_consts=constants).__code__
+
+    def jump_at(code: CodeType) -> int:
+        return read(code)[-1].offset
+
+    short = next(
+        code for code in map(looping, range(240, 256)) if 255 in code.co_code[-8:]
+    )
+    at, jump = jump_at(short), dis.opmap["JUMP_BACKWARD"]
+    assert short.co_code[at : at + 2] == bytes((jump, 255))
+    long = short.co_code[:at] + bytes((dis.EXTENDED_ARG, 1, jump, 0))
+    long = short.replace(co_code=long + short.co_code[at + 2 :])
+    assert read(long)[-1].target is not None
+    for code in (short, long):
+        assert assemble(read(code), code).co_code == code.co_code

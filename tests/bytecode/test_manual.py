@@ -55,7 +55,8 @@ def version_table() -> list[str]:
 def test_the_version_table_is_that_of_the_code() -> None:
     text = MANUAL.read_text().partition("## Versions")[2]
     shown = [line for line in text.splitlines() if line.startswith("|")]
-    assert shown == version_table()
+    table = version_table()
+    assert shown == table, "\n".join(["the README's table has to be", *table])
 
 
 def test_every_name_of_the_subpackage_is_in_the_manual() -> None:

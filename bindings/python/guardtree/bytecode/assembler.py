@@ -164,10 +164,10 @@ class _Layout:
         A distance may need an EXTENDED_ARG only because of that EXTENDED_ARG. So that
         code read comes out as it was, the search starts from the distances in it.
         """
-        for at, _ in self.jumps:
-            self.units[at] = _units(
-                self.opnames[at], _distance_read(self.instructions[at])
-            )
+        for _ in range(2):  # a target's own EXTENDED_ARGs are known the second time
+            for at, target in self.jumps:
+                distance = self._distance_read(at, target)
+                self.units[at] = _units(self.opnames[at], distance)
         may_shrink = True  # once, then sizes only grow: the search ends
         while True:
             offsets = [0, *accumulate(self.units)]
@@ -182,6 +182,15 @@ class _Layout:
             may_shrink = False
             if not changed:
                 return offsets
+
+    def _distance_read(self, at: int, target: int) -> int:
+        """How far, in code units, a jump led where it was read; 0 if it was not."""
+        jump, label = self.instructions[at], self.instructions[target]
+        if jump.offset is None or label.offset is None:
+            return 0
+        end = jump.offset + 2 + 2 * CACHES.get(jump.opname, 0)
+        extended = self.units[target] - 1 - CACHES.get(self.opnames[target], 0)
+        return abs(end - (label.offset - 2 * extended)) // 2
 
     def code(self) -> bytes:
         """The co_code."""
@@ -225,15 +234,6 @@ class _Layout:
             total += units
         if total:
             yield current, total
-
-
-def _distance_read(jump: Instruction) -> int:
-    """How far, in code units, a jump led where it was read; 0 if it was not."""
-    target = jump.target
-    if jump.offset is None or target is None or target.offset is None:
-        return 0
-    end = jump.offset + 2 + 2 * CACHES.get(jump.opname, 0)
-    return abs(end - target.offset) // 2
 
 
 def _units(opname: str, oparg: int) -> int:
