@@ -28,7 +28,7 @@ def assemble(
     constant unless that very object is there. Variables have to be in co_varnames,
     co_cellvars or co_freevars. co_stacksize is computed unless given, and so are
     EXTENDED_ARG, caches, the direction of jumps, the line and the exception table.
-    Takes about 90 us for a function of the standard library.
+    Takes about 0.2 ms for a function of the standard library.
 
     Raises ValueError, with the instruction, for a variable the code has not, a target
     outside the list, a conditional jump backwards where the version has none, an index

@@ -17,8 +17,8 @@ def read(code: CodeType) -> list[Instruction]:
     What stands in EXTENDED_ARG, caches, co_names, co_consts, the line and the exception
     table is in the instructions; `assemble(read(code), code)` is an equal code object.
     Specialised and instrumented instructions are read as the compiler wrote them.
-    Takes about 60 us for a function of the standard library. Raises ValueError where a
-    jump or handler leads to no instruction.
+    Takes about 0.1 ms for a function of the standard library. Raises ValueError where
+    a jump or handler leads to no instruction.
     """
     reading = _Reading(code)
     reading.instructions_of_bytes()

@@ -44,9 +44,20 @@ def stack_depths(instructions: Sequence[Instruction]) -> dict[Instruction, int]:
     two ways lead to an instruction with different depths, the stack has too few slots,
     or control runs off the end.
     """
+    return _walked(instructions)[0]
+
+
+def stack_size(instructions: Sequence[Instruction]) -> int:
+    """The co_stacksize that the instructions need. Raises as `stack_depths` does."""
+    return _walked(instructions)[1]
+
+
+def _walked(instructions: Sequence[Instruction]) -> tuple[dict[Instruction, int], int]:
+    """The depths, and the greatest one before or behind an instruction."""
     depths: dict[Instruction, int] = {}
     index = {instruction: at for at, instruction in enumerate(instructions)}
-    work: list[tuple[Instruction, int]] = [(instructions[0], 0)] if instructions else []
+    work: list[tuple[Instruction, int]] = []
+    size = 0
 
     def reached(label: Instruction, depth: int, origin: Instruction) -> None:
         if depth < 0:
@@ -67,36 +78,25 @@ def stack_depths(instructions: Sequence[Instruction]) -> dict[Instruction, int]:
                 f"and with {depth} from {_named(origin, index)}"
             )
 
-    if work:
-        depths[instructions[0]] = 0
+    if instructions:
+        reached(instructions[0], 0, instructions[0])
     while work:
         instruction, depth = work.pop()
+        behind = depth + stack_effect(instruction, jump=False)
+        size = max(size, depth, behind)
         if falls_through(instruction):
             after = index[instruction] + 1
             if after == len(instructions):
                 raise ValueError(f"{_named(instruction, index)} runs off the end")
-            effect = stack_effect(instruction, jump=False)
-            reached(instructions[after], depth + effect, instruction)
+            reached(instructions[after], behind, instruction)
         # END_ASYNC_FOR names its SEND for sys.monitoring; it does not jump there.
         if instruction.target is not None and instruction.opname != "END_ASYNC_FOR":
-            effect = stack_effect(instruction, jump=True)
-            reached(instruction.target, depth + effect, instruction)
+            there = depth + stack_effect(instruction, jump=True)
+            reached(instruction.target, there, instruction)
         if (handler := instruction.handler) is not None:
             entered = handler.depth + handler.lasti + 1
             reached(handler.target, entered, instruction)
-    return depths
-
-
-def stack_size(instructions: Sequence[Instruction]) -> int:
-    """The co_stacksize that the instructions need."""
-    depths = stack_depths(instructions)
-    return max(
-        (
-            max(depth, depth + stack_effect(instruction, jump=False))
-            for instruction, depth in depths.items()
-        ),
-        default=0,
-    )
+    return depths, size
 
 
 def _named(instruction: Instruction, index: dict[Instruction, int]) -> str:
