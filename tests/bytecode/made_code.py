@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import os
 import sysconfig
 import warnings
@@ -12,10 +13,22 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from guardtree.bytecode import Instruction, assemble
+from guardtree.bytecode.versions import RUNNING
 
+JUMP_IF_FALSE = (
+    "POP_JUMP_FORWARD_IF_FALSE" if RUNNING.has_directed_jumps else "POP_JUMP_IF_FALSE"
+)
 LIBRARY = Path(sysconfig.get_path("stdlib"))
 #: "all": packages and CPython's own tests as well, about ten times as much.
 EXTENT = os.environ.get("GUARDTREE_TEST_LIBRARY", "modules")
+
+
+def as_bool(load: Instruction) -> list[Instruction]:
+    """A value as a bool, which conditional jumps need from 3.13 on."""
+    made = [load, Instruction("UNARY_NOT"), Instruction("UNARY_NOT")]
+    if "TO_BOOL" in dis.opmap:
+        made[1:1] = [Instruction("TO_BOOL")]
+    return made
 
 
 def function(

@@ -18,11 +18,7 @@ from guardtree.bytecode import (
     unfused,
 )
 from guardtree.bytecode.versions import RUNNING
-from made_code import function
-
-JUMP_IF_FALSE = (
-    "POP_JUMP_FORWARD_IF_FALSE" if RUNNING.has_directed_jumps else "POP_JUMP_IF_FALSE"
-)
+from made_code import JUMP_IF_FALSE, as_bool, function
 
 
 def constant(value: object) -> Instruction:
@@ -74,18 +70,10 @@ def test_jumps_of_any_length_arrive(count: int) -> None:
     flag = Instruction("LOAD_FAST", "flag")
     jump = Instruction(JUMP_IF_FALSE, target=far[0])
     made = function(
-        [*_bool(flag), jump, *popped(count), *ending("fell"), *far], {}, "flag"
+        [*as_bool(flag), jump, *popped(count), *ending("fell"), *far], {}, "flag"
     )
     assert made(False) == "jumped"
     assert made(True) == "fell"
-
-
-def _bool(load: Instruction) -> list[Instruction]:
-    """A local as a bool, which conditional jumps need from 3.13 on."""
-    made = [load, Instruction("UNARY_NOT"), Instruction("UNARY_NOT")]
-    if "TO_BOOL" in dis.opmap:
-        made[1:1] = [Instruction("TO_BOOL")]
-    return made
 
 
 @pytest.mark.parametrize("count", [1, 127, 128, 300])
@@ -106,7 +94,7 @@ def test_a_conditional_jump_goes_back_where_the_version_has_one() -> None:
     early = ending("back")
     skip = Instruction("JUMP_FORWARD", target=flag)
     jump = Instruction(JUMP_IF_FALSE, target=early[0])
-    body = [skip, *early, *_bool(flag), jump, *ending("fell")]
+    body = [skip, *early, *as_bool(flag), jump, *ending("fell")]
     if not RUNNING.has_directed_jumps:
         with pytest.raises(ValueError, match="it only goes forward; lead it to an"):
             function(body, {}, "flag")
@@ -260,7 +248,7 @@ def test_depths_that_differ_at_a_join_are_refused() -> None:
     flag = Instruction("LOAD_FAST", "flag")
     jump = Instruction(JUMP_IF_FALSE, target=end[0])
     with pytest.raises(ValueError, match="reached with . slots on the stack, and"):
-        function([*_bool(flag), jump, constant(1), *end], {}, "flag")
+        function([*as_bool(flag), jump, constant(1), *end], {}, "flag")
 
 
 def test_what_is_unreachable_has_no_depth() -> None:

@@ -22,7 +22,7 @@ from guardtree.bytecode import (
     read,
 )
 from guardtree.bytecode.versions import RUNNING
-from made_code import function
+from made_code import JUMP_IF_FALSE, as_bool, function
 
 Body = list[Instruction]
 
@@ -177,6 +177,22 @@ def test_a_conditional_callable_gets_its_null_behind_the_join() -> None:
     assert made(False, None, recorded, 2) == ((2,), {})
     with pytest.raises(ValueError, match="leads to .*, which is not in the list"):
         add_push_null(callee[:-1])  # without the NOP that both ways lead to
+
+
+def test_a_callable_that_begins_with_a_loop_gets_one_null() -> None:
+    waits = iter([True, True, False])
+
+    class Waiting:
+        def __bool__(self) -> bool:
+            return next(waits)
+
+    head = Instruction("LOAD_GLOBAL", "waiting")
+    (last,) = load("f")
+    out = Instruction(JUMP_IF_FALSE, target=last)
+    callee = [*as_bool(head), out, Instruction("JUMP_BACKWARD", target=head), last]
+    body = [*add_push_null(callee), constant(1), *call(1)]
+    assert result(body, waiting=Waiting(), f=recorded) == ((1,), {})
+    assert not list(waits)
 
 
 def test_what_is_not_one_callable_is_refused() -> None:

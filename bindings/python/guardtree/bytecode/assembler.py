@@ -64,7 +64,7 @@ class _Tables:
         self.names = {name: at for at, name in enumerate(given("co_names"))}
         self.constants = list(given("co_consts"))
         self.constant_indices = {
-            id(constant): at for at, constant in reversed([*enumerate(self.constants)])
+            id(constant): at for at, constant in enumerate(self.constants)
         }
         cells, frees = given("co_cellvars"), given("co_freevars")
         slots = slots_of(given("co_varnames"), cells, frees)
