@@ -35,6 +35,7 @@ from .preludes import Prelude
 from .reader import read
 from .stack import falls_through, stack_depths, stack_effect, stack_size
 from .templates import bytecode_from_template, splice
+from .verifier import verify
 from .withs import With, Withs, WithTracker, active_withs
 
 __all__ = [
@@ -78,4 +79,5 @@ __all__ = [
     "stack_effect",
     "stack_size",
     "unfused",
+    "verify",
 ]

@@ -164,6 +164,10 @@ class Body:
                 raise self.refusal(
                     offset, f"stack slot {slot} holds a bare int of the interpreter"
                 )
+            if kind & CELL:
+                raise self.refusal(
+                    offset, f"stack slot {slot} keeps a cell while a comprehension runs"
+                )
             if kind != NULL and not is_object(kind):
                 raise self.refusal(
                     offset, f"it depends on the way whether stack slot {slot} is NULL"

@@ -66,7 +66,7 @@ _RESULTS: Mapping[str, int] = {
         POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_FORWARD_IF_FALSE POP_JUMP_FORWARD_IF_NONE
         POP_JUMP_FORWARD_IF_NOT_NONE POP_JUMP_FORWARD_IF_TRUE POP_JUMP_IF_FALSE
         POP_JUMP_IF_NONE POP_JUMP_IF_NOT_NONE POP_JUMP_IF_TRUE POP_TOP PRINT_EXPR
-        RAISE_VARARGS RERAISE RESUME RETURN_CONST RETURN_VALUE SETUP_ANNOTATIONS SET_ADD
+        RAISE_VARARGS RERAISE RESUME RETURN_CONST SETUP_ANNOTATIONS SET_ADD
         SET_UPDATE STORE_ATTR STORE_DEREF STORE_FAST STORE_FAST_STORE_FAST STORE_GLOBAL
         STORE_NAME STORE_SLICE STORE_SUBSCR
         """.split(),
@@ -188,6 +188,10 @@ def _effect(opname: str, number: int | None, flags: int) -> Effect:
     if opname == "FOR_ITER":
         places = _PLACES_BELOW[opname]
         return Effect(0, (OBJECT,), places, places[0])
+    if opname == "RETURN_VALUE":  # dis counts what the caller gets, from 3.14 on
+        return Effect(1, (), (1,), 1)
+    if opname == "POP_TOP" and RUNNING.pop_top_takes_all:
+        return Effect(1, (), (), 1)
     if opname == "PUSH_EXC_INFO":
         return Effect(1, (SAVED, OBJECT), (1,), 1)
     if opname == "GET_ITER":

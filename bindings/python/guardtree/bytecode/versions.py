@@ -64,8 +64,12 @@ class Version:
     iterator_slots: int = 1
     #: The offset that a handler with `lasti` finds is an int object, not a bare int.
     lasti_is_object: bool = True
+    #: `POP_TOP` drops NULL and bare ints as well as objects.
+    pop_top_takes_all: bool = False
     #: What an exhausted `FOR_ITER` has to find at its target: it skips some of that.
     loop_end: tuple[str, ...] = ()
+    #: Low bits of the oparg of `COMPARE_OP` that are no part of the operator's number.
+    compare_flag_bits: int = 0
     #: The flag of code whose first constant is its docstring.
     docstring_flag: int = 0
     #: Where `dis.stack_effect` does not tell how the depth changes.
@@ -85,6 +89,7 @@ V3_12 = replace(
     has_directed_jumps=False,
     merges_positions=True,
     loop_end=("END_FOR",),
+    compare_flag_bits=4,
 )
 V3_13 = replace(
     V3_12,
@@ -98,6 +103,7 @@ V3_13 = replace(
         "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
     },
     loop_end=("END_FOR", "POP_TOP"),
+    compare_flag_bits=5,
     stack_effects={},
 )
 V3_14 = replace(
@@ -112,6 +118,7 @@ V3_14 = replace(
     loads_async_exit=("LOAD_SPECIAL", 3),
     exit_slots=2,
     lasti_is_object=False,
+    pop_top_takes_all=True,
     loop_end=("END_FOR", "POP_ITER"),
     docstring_flag=0x4000000,
 )
@@ -205,7 +212,41 @@ def _reversed_jumps() -> dict[str, str]:
     return found
 
 
+def _number_ranges() -> dict[str, range]:
+    """The opargs that index a table of the interpreter, or that mean one of a few."""
+    tables = {
+        "BINARY_OP": "_nb_ops",
+        "CALL_INTRINSIC_1": "_intrinsic_1_descs",
+        "CALL_INTRINSIC_2": "_intrinsic_2_descs",
+        "LOAD_COMMON_CONSTANT": "_common_constants",
+        "LOAD_SPECIAL": "_special_method_names",
+    }
+    ranges = {
+        name: range(len(getattr(opcode, table)))
+        for name, table in tables.items()
+        if hasattr(opcode, table)
+    }
+    ranges["COMPARE_OP"] = range(len(dis.cmp_op) << RUNNING.compare_flag_bits)
+    places = dict.fromkeys(
+        ["COPY", "SWAP", "LIST_APPEND", "SET_ADD", "MAP_ADD"], range(1, 1 << 30)
+    )
+    return (
+        ranges
+        | places
+        | {
+            "BUILD_SLICE": range(2, 4),
+            "CONVERT_VALUE": range(1, 4),
+            "LOAD_SMALL_INT": range(257),
+            "MAKE_FUNCTION": range(16),
+            "RAISE_VARARGS": range(3),
+            "RERAISE": range(3),
+        }
+    )
+
+
 OPERANDS: Mapping[str, Operand] = MappingProxyType(_operands())
+#: For an instruction whose oparg is bounded, what it may be.
+NUMBER_RANGES: Mapping[str, range] = MappingProxyType(_number_ranges())
 CACHES: Mapping[str, int] = MappingProxyType(_caches())
 BACKWARD_JUMPS = frozenset(
     name
