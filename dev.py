@@ -31,7 +31,7 @@ PRESETS = ("dev", "release", "asan", "clang")
 # What pip puts into the virtual environment. Of the second list, what the index has no
 # wheel of for this Python (a very new one) is left out; the tests that want it skip.
 TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
-TOOLS += ["hypothesis", "rich"]
+TOOLS += ["pytest-xdist", "hypothesis", "rich"]
 WHEELS_ONLY = ["numpy", "matplotlib"]
 TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 
@@ -263,6 +263,8 @@ def build(args: argparse.Namespace, python: Interpreter) -> tuple[Path, Path, di
         # Not with Clang, where a file that includes too little is to be noticed.
         "GUARDTREE_PCH": "OFF" if args.preset == "clang" else "ON",
     }
+    if args.ci:
+        settings["CMAKE_CXX_FLAGS_DEBUG"] = "-g1"  # lines are enough for a log
     configure = ["cmake", "--preset", args.preset, "-B", folder]
     configure += [] if kept else ["--fresh"]
     configure += [f"-D{name}={value}" for name, value in settings.items()]
@@ -301,7 +303,8 @@ def test(program: Path, folder: Path, env: dict[str, str], rest: list[str]) -> i
     ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
     first, ctest_says = shown([*ctest, "-j", jobs()], env)
     # Only Python's output is captured: the last words of a process that aborts are not.
-    pytest = [program, "-m", "pytest", "--capture=sys", "tests", *rest]
+    pytest = [program, "-m", "pytest", "--capture=sys", "-n", jobs()]
+    pytest += ["--dist", "loadfile", "tests", *rest]
     second, pytest_says = shown(pytest, env)
     print(f"\nctest: {ctest_says}\npytest: {pytest_says}", flush=True)
     return 1 if first or second else 0
