@@ -109,9 +109,8 @@ void measure_through(benchmark::State& state, const BothTables& both, bool makes
 void register_c_abi(const Register& add) {
     const std::pair<const char*, const char*> cases[] = {
         {"two_type_match", "type(x0) is int and type(x1) is list"},
-        {"list_items",
-         "type(x0) is int and type(x1) is list and type(x1[0]) is float and "
-         "type(x1[1]) is float"},
+        {"length", "type(x0) is int and len(x1) == 2 and 0 < x0 and x0 % 8 == 0"},
+        {"user_code", "type(x0) is int and x1[0] == 1.5"},
     };
     for (const auto& [name, guards] : cases) {
         const auto both = tables_of(guards);

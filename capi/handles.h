@@ -35,15 +35,13 @@ struct HeldView {
     enum class Kind : uint8_t { frame, slots, mapping, arguments };
 
     static constexpr uint64_t made_mark = 0x6775617264747265;  // no pointer, no size
-    static constexpr size_t room = 192;
+    static constexpr size_t room = 256;
 
     uint64_t mark = 0;
     uint32_t users = 0;      ///< look-ups that may run user code
     bool is_ending = false;  ///< to be ended by the last of them
     Kind kind = Kind::frame;
     const View* view = nullptr;
-    Scope scope;
-    Owned<> kept[2];  ///< the code and the function of the scope
     alignas(8) std::byte storage[room];
 
     static HeldView* of(guardtree_view* view) noexcept {

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: MIT
 #include "../framelocals/cpython/cpython.h"
 
-#include <algorithm>
+#include <concepts>
+#include <memory>
 #include <new>
+#include <span>
+#include <utility>
 
 #include "../framelocals/frame_view.h"
 #include "../framelocals/slots_view.h"
@@ -13,10 +16,36 @@
 namespace guardtree {
 namespace {
 
+/// A view and what it borrows from; only frames are kept by others.
+template <class V>
+struct Scoped {
+    template <class... Arguments>
+    explicit Scoped(OwnedScope owned, Arguments&&... arguments) noexcept
+        : held(std::move(owned)),
+          scope(held.function ? scope_of_call(reinterpret_cast<PyFunctionObject*>(
+                                    held.function.get()))
+                              : Scope{.code = held.code.get()}),
+          view(made(std::forward<Arguments>(arguments)...)) {}
+
+    OwnedScope held;
+    Scope scope;
+    V view;
+
+private:
+    template <class... Arguments>
+    V made(Arguments&&... arguments) noexcept {
+        if constexpr (std::same_as<V, ArgumentsView>)
+            return V(reinterpret_cast<PyFunctionObject*>(held.function.get()),
+                     std::forward<Arguments>(arguments)...);
+        else
+            return V(scope, std::forward<Arguments>(arguments)...);
+    }
+};
+
 static_assert(sizeof(FrameView) <= HeldView::room);
-static_assert(sizeof(SlotsView) <= HeldView::room);
-static_assert(sizeof(MappingView) <= HeldView::room);
-static_assert(sizeof(ArgumentsView) <= HeldView::room);
+static_assert(sizeof(Scoped<SlotsView>) <= HeldView::room);
+static_assert(sizeof(Scoped<MappingView>) <= HeldView::room);
+static_assert(sizeof(Scoped<ArgumentsView>) <= HeldView::room);
 
 /// Makes room for another view in the client's memory; null where one is in use.
 HeldView* begin(guardtree_view* view) noexcept {
@@ -28,29 +57,19 @@ HeldView* begin(guardtree_view* view) noexcept {
     return new (held) HeldView;
 }
 
-/// Puts a view there, which borrows from what `held` keeps.
-template <class V, class... Arguments>
-V& put(HeldView& held, HeldView::Kind kind, Arguments&&... arguments) noexcept {
-    V* made = new (held.storage) V(std::forward<Arguments>(arguments)...);
-    held.kind = kind;
-    held.view = made;
-    held.set_made();
-    return *made;
-}
-
-/// What a view of `scope` is read for, kept while it lives.
-void keep_scope(HeldView& held, OwnedScope scope) noexcept {
-    held.scope =
-        scope.function
-            ? scope_of_call(reinterpret_cast<PyFunctionObject*>(scope.function.get()))
-            : Scope{.code = scope.code.get()};
-    held.kept[0] = Owned<>::share(scope.code.object());
-    held.kept[1] = std::move(scope.function);
-}
-
 template <class V>
 V& in(HeldView& held) noexcept {
     return *std::launder(reinterpret_cast<V*>(held.storage));
+}
+
+/// Puts a view there with what it borrows from.
+template <class V, class... Arguments>
+V& put(HeldView& held, HeldView::Kind kind, Arguments&&... arguments) noexcept {
+    auto* made = new (held.storage) Scoped<V>(std::forward<Arguments>(arguments)...);
+    held.kind = kind;
+    held.view = &made->view;
+    held.set_made();
+    return made->view;
 }
 
 /// `words` of the client's, or an answer that says what is wrong with them.
@@ -84,12 +103,10 @@ void HeldView::end() noexcept {
     // What goes may run user code, which finds no view here any more.
     switch (kind) {
     case Kind::frame: in<FrameView>(*this).~FrameView(); break;
-    case Kind::slots: in<SlotsView>(*this).~SlotsView(); break;
-    case Kind::mapping: in<MappingView>(*this).~MappingView(); break;
-    case Kind::arguments: in<ArgumentsView>(*this).~ArgumentsView(); break;
+    case Kind::slots: std::destroy_at(&in<Scoped<SlotsView>>(*this)); break;
+    case Kind::mapping: std::destroy_at(&in<Scoped<MappingView>>(*this)); break;
+    case Kind::arguments: std::destroy_at(&in<Scoped<ArgumentsView>>(*this)); break;
     }
-    const Owned<> code = std::move(kept[0]);
-    const Owned<> function = std::move(kept[1]);
 }
 
 namespace c_functions {
@@ -99,7 +116,8 @@ int view_of_frame(guardtree_view* view, _PyInterpreterFrame* frame) {
     HeldView* held = begin(view);
     if (!held) return GUARDTREE_NO_VIEW;
     if (!CPython::at_start(frame, CPython::code(frame))) return GUARDTREE_STARTED;
-    put<FrameView>(*held, HeldView::Kind::frame, frame);
+    held->view = new (held->storage) FrameView(frame);
+    held->set_made();
     return GUARDTREE_HIT;
 }
 
@@ -112,8 +130,7 @@ int view_of_locals(guardtree_view* view, PyObject* scope, PyObject* const* local
     if (!OwnedScope::of(scope, owned)) return GUARDTREE_EXCEPTION;
     if (count < static_cast<size_t>(owned.code.get()->co_nlocalsplus))
         return GUARDTREE_TOO_SMALL;
-    keep_scope(*held, std::move(owned));
-    put<SlotsView>(*held, HeldView::Kind::slots, held->scope, locals);
+    put<SlotsView>(*held, HeldView::Kind::slots, std::move(owned), locals);
     return GUARDTREE_HIT;
 }
 
@@ -135,9 +152,7 @@ int view_of_call(guardtree_view* view, PyObject* function, PyObject* const* argu
     PyCodeObject* code = owned.code.get();
     const int storage_answer = check_storage(storage, size, code);
     if (storage_answer != GUARDTREE_HIT) return storage_answer;
-    keep_scope(*held, std::move(owned));
-    auto& made = put<ArgumentsView>(*held, HeldView::Kind::arguments,
-                                    reinterpret_cast<PyFunctionObject*>(function),
+    auto& made = put<ArgumentsView>(*held, HeldView::Kind::arguments, std::move(owned),
                                     words_of(storage, code));
     bool is_bound = false;
     {
@@ -170,9 +185,8 @@ int view_of_mapping(guardtree_view* view, const guardtree_table* table,
     PyCodeObject* code = owned.code.get();
     const int storage_answer = check_storage(storage, size, code);
     if (storage_answer != GUARDTREE_HIT) return storage_answer;
-    keep_scope(*held, std::move(owned));
     const Shared<Table> entries = table->entries;
-    auto& made = put<MappingView>(*held, HeldView::Kind::mapping, held->scope,
+    auto& made = put<MappingView>(*held, HeldView::Kind::mapping, std::move(owned),
                                   words_of(storage, code));
     bool is_filled = false;
     {

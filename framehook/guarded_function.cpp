@@ -221,6 +221,7 @@ Owned<> GuardedFunction::function_of(PyCodeObject* replacement) {
         PyFunction_SetClosure(made.get(), original->func_closure) < 0)
         return {};
     made_.push_back(made);
+    has_made_ = true;
     defaults_ = {};  // the next call gives it the function's
     keyword_defaults_ = Owned<>::share(Py_None);
     return made;
@@ -249,8 +250,9 @@ Owned<> GuardedFunction::function_of(PyCodeObject* replacement) {
     const Entry& entry, PyFunctionObject* function) noexcept {
     note_hit(entry);
     Owned<> target = entry.payload;
-    if (defaults_.get() != function->func_defaults ||
-        keyword_defaults_.get() != function->func_kwdefaults) [[unlikely]]
+    if (has_made_ && (defaults_.get() != function->func_defaults ||
+                      keyword_defaults_.get() != function->func_kwdefaults))
+        [[unlikely]]
         follow_defaults(function);
     return target;
 }
@@ -291,27 +293,32 @@ void GuardedFunction::note_miss() noexcept {
     return Found::target;
 }
 
-inline GuardedFunction::Found GuardedFunction::find_direct(PyFunctionObject* function,
-                                                           PyObject* const* arguments,
-                                                           Owned<>& target) noexcept {
+[[gnu::noinline]] PyObject* GuardedFunction::call_bound(GuardedFunction& guarded,
+                                                        PyFunctionObject* function,
+                                                        const Call& call) {
+    Owned<> target;
+    switch (guarded.find_bound(function, call, target)) {
+    case Found::exception: return nullptr;
+    case Found::nothing:
+        return plain_entry(as_object(function), call.arguments, call.count,
+                           call.keywords);
+    case Found::target: break;
+    }
+    return PyObject_Vectorcall(target.get(), call.arguments, call.count, call.keywords);
+}
+
+/// Of a table that runs no user code.
+[[gnu::always_inline]] inline const Entry* GuardedFunction::find_direct(
+    PyFunctionObject* function, PyObject* const* arguments) noexcept {
     const Table& table = *table_;
-    const Entry* entry = nullptr;
     if (table.is_leaf()) {
         const LeafSlots slots(reinterpret_cast<const SlotWord*>(arguments));
-        entry = first_match(table, slots, nullptr);
-    } else {
-        const Scope scope = scope_of_call(function);
-        const SlotsView view(scope, arguments);
-        PyObject* values[few_values];
-        entry = first_match<View>(table, view, values);
+        return first_match(table, slots, nullptr);
     }
-    if (!entry) {
-        if (PyErr_Occurred()) return Found::exception;
-        note_miss();
-        return Found::nothing;
-    }
-    target = hit(*entry, function);
-    return Found::target;
+    const Scope scope = scope_of_call(function);
+    const SlotsView view(scope, arguments);
+    PyObject* values[few_values];
+    return first_match<View>(table, view, values);
 }
 
 PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
@@ -323,21 +330,26 @@ PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
             return raise_recursion();
     }
     GuardedFunction* const guarded = find(function);
-    Owned<> target;
-    if (guarded) [[likely]] {
-        const bool is_direct =
-            !keywords && PyVectorcall_NARGS(count) == guarded->direct_count_ &&
-            function->func_code == guarded->code_.object() && !hook_thread.busy &&
-            !callback_protocol().is_right_answer;
-        const Found found =
-            is_direct
-                ? guarded->find_direct(function, arguments, target)
-                : guarded->find_bound(function, {arguments, count, keywords}, target);
-        if (found == Found::target) [[likely]]
-            return PyObject_Vectorcall(target.get(), arguments, count, keywords);
-        if (found == Found::exception) return nullptr;
+    if (!guarded) [[unlikely]]
+        return plain_entry(callable, arguments, count, keywords);
+    const bool is_direct = !keywords &&
+                           PyVectorcall_NARGS(count) == guarded->direct_count_ &&
+                           function->func_code == guarded->code_.object() &&
+                           !hook_thread.busy && !callback_protocol().is_right_answer;
+    if (!is_direct) [[unlikely]]
+        return call_bound(*guarded, function, {arguments, count, keywords});
+    const Entry* entry = guarded->find_direct(function, arguments);
+    if (!entry) {
+        guarded->note_miss();
+        return plain_entry(callable, arguments, count, nullptr);
     }
-    return plain_entry(callable, arguments, count, keywords);
+    const Owned<> target = guarded->hit(*entry, function);
+    // What PyObject_Vectorcall asks and checks takes 2 ns, and functions need none of it.
+    if (PyFunction_Check(target.get())) [[likely]] {
+        const auto* called = reinterpret_cast<PyFunctionObject*>(target.get());
+        return called->vectorcall(target.get(), arguments, count, nullptr);
+    }
+    return PyObject_Vectorcall(target.get(), arguments, count, nullptr);
 }
 
 int GuardedFunction::traverse(visitproc visit, void* arg) const {

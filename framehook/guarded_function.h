@@ -81,9 +81,11 @@ private:
 
     static PyObject* call(PyObject* function, PyObject* const* arguments, size_t count,
                           PyObject* keywords);
-    Found find_direct(PyFunctionObject* function, PyObject* const* arguments,
-                      Owned<>& target) noexcept;
+    const Entry* find_direct(PyFunctionObject* function,
+                             PyObject* const* arguments) noexcept;
     Found find_bound(PyFunctionObject* function, const Call& call, Owned<>& target);
+    static PyObject* call_bound(GuardedFunction& guarded, PyFunctionObject* function,
+                                const Call& call);
     Owned<> hit(const Entry& entry, PyFunctionObject* function) noexcept;
     void note_miss() noexcept;
     void set_table(Shared<Table> table) noexcept;
@@ -95,12 +97,13 @@ private:
     Shared<Table> table_ = make_shared_counted<Table>();
     /// The number of arguments of calls whose vector the table can read as it is.
     Py_ssize_t direct_count_ = -1;
+    bool has_made_ = false;  ///< functions that follow our defaults
+    bool is_restored_ = false;
     Owned<> defaults_;  ///< what made functions have
     Owned<> keyword_defaults_;
     std::vector<Owned<>> made_;  ///< the functions of entries' code
     References references_;
     uint64_t dropped_hits_ = 0;
-    bool is_restored_ = false;
 };
 
 }  // namespace guardtree

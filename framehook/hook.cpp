@@ -24,10 +24,14 @@
 #include "thread_state.h"
 
 namespace guardtree {
+
+CallbackProtocol hook_detail::protocol;
+
 namespace {
 
+using hook_detail::protocol;
+
 Evaluator previous = nullptr;
-CallbackProtocol protocol;
 
 /// Said by what decides about a frame: it is to be run, as it was or as a frame of
 /// other code. Any other answer is the result of a frame that is gone (null: an
@@ -268,10 +272,6 @@ void set_previous_evaluator(Evaluator evaluator) noexcept {
 
 void set_callback_protocol(const CallbackProtocol& of_callbacks) noexcept {
     protocol = of_callbacks;
-}
-
-const CallbackProtocol& callback_protocol() noexcept {
-    return protocol;
 }
 
 void add_entry(PyCodeObject* code, CodeCache& cache, Shared<Entry> entry) {

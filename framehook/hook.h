@@ -41,7 +41,14 @@ struct CallbackProtocol {
 };
 
 void set_callback_protocol(const CallbackProtocol& protocol) noexcept;
-const CallbackProtocol& callback_protocol() noexcept;
+
+namespace hook_detail {
+extern CallbackProtocol protocol;
+}
+
+inline const CallbackProtocol& callback_protocol() noexcept {
+    return hook_detail::protocol;
+}
 
 /// Adds an entry to a code's cache, and tells of it.
 void add_entry(PyCodeObject* code, CodeCache& cache, Shared<Entry> entry);
