@@ -344,7 +344,7 @@ PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
         return plain_entry(callable, arguments, count, nullptr);
     }
     const Owned<> target = guarded->hit(*entry, function);
-    // What PyObject_Vectorcall asks and checks takes 2 ns, and functions need none of it.
+    // What PyObject_Vectorcall asks and checks, functions need none of.
     if (PyFunction_Check(target.get())) [[likely]] {
         const auto* called = reinterpret_cast<PyFunctionObject*>(target.get());
         return called->vectorcall(target.get(), arguments, count, nullptr);
