@@ -244,7 +244,8 @@ void bind_hook(py::module_& module) {
         "entry's "
         "guards pass; it returns None (skip this code from now on), ASK_AGAIN (plain "
         "this "
-        "time) or a GuardedCode, which is kept and run at once.");
+        "time) or a GuardedCode, which is kept and run at once. RuntimeWarning, once, "
+        "where another evaluator took the place of guardtree's.");
     module.def(
         "get_eval_frame", [] { return take(current_callback()); },
         "This thread's callback: None, False, RAISE_ON_MISS or a callable.");

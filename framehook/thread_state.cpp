@@ -28,6 +28,9 @@ bool is_shut_down = false;
 /// each other without end.
 bool is_below_another = false;
 
+/// It was said that another evaluator stands where ours was, which is said once.
+bool is_replacement_told = false;
+
 struct ThreadRecord {
     Owned<> callback = Owned<>::share(Py_None);
     HookThread* hot = &hook_thread;
@@ -44,9 +47,13 @@ void install() noexcept {
     PyInterpreterState* interpreter = PyInterpreterState_Main();
     const _PyFrameEvalFunction present =
         _PyInterpreterState_GetEvalFrameFunc(interpreter);
-    if (present == evaluate_frame || is_shut_down) return;
-    if (is_below_another && present != _PyEval_EvalFrameDefault) return;
-    is_below_another = false;
+    if (is_shut_down) return;
+    const bool is_known = present == evaluate_frame ||
+                          present == _PyEval_EvalFrameDefault ||
+                          present == previous_evaluator();
+    if (is_below_another && !is_known) return;
+    is_below_another = is_replacement_told = false;
+    if (present == evaluate_frame) return;
     set_previous_evaluator(present == _PyEval_EvalFrameDefault ? nullptr : present);
     _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate_frame);
 }
@@ -57,9 +64,26 @@ void uninstall() noexcept {
         is_below_another = true;
         return;
     }
+    is_below_another = false;
     const _PyFrameEvalFunction previous = previous_evaluator();
     _PyInterpreterState_SetEvalFrameFunc(
         interpreter, previous ? previous : _PyEval_EvalFrameDefault);
+}
+
+/// Says so where another evaluator stands in the place of ours. A filter that makes the
+/// warning an error has it reported as unraisable: the callback has changed already.
+void warn_of_replacement() noexcept {
+    if (is_shut_down || is_replacement_told || is_hook_installed()) return;
+    is_replacement_told = true;
+    const HookPause pause;
+    const int raised = PyErr_WarnEx(
+        PyExc_RuntimeWarning,
+        "another frame evaluator was installed above guardtree's, which stays below "
+        "it: guardtree sees the frames that the other one hands on, and none if it "
+        "hands on none. Uninstall the other one first, or install it before "
+        "set_eval_frame",
+        1);
+    if (raised < 0) PyErr_WriteUnraisable(nullptr);
 }
 
 void count(Mode before, Mode after) noexcept {
@@ -129,6 +153,7 @@ Owned<> set_callback(PyObject* callback) noexcept {
     hot.raises = callback == raise_on_miss;
     hot.update();
     count(before, hot.mode);
+    if (threads_with_callback > 0 || is_below_another) warn_of_replacement();
     return prior;
 }
 

@@ -84,7 +84,8 @@ void set_raise_on_miss(PyObject* constant) noexcept;
 /// Makes `callback` (None, False, raise_on_miss or a callable) this thread's, installs
 /// or removes the evaluator as the number of threads with a callback demands, and
 /// returns the prior callback. Null with an exception set (TypeError for anything
-/// else). Needs the GIL.
+/// else). RuntimeWarning, once, where another evaluator took the place of ours. Needs
+/// the GIL.
 Owned<> set_callback(PyObject* callback) noexcept;
 
 /// This thread's callback: None, False or a callable.
