@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +14,8 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar
 
 import pytest
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "capi/examples/evaluator"
 
 Code = CodeType | FunctionType
 Answer = Callable[[Any, Any, dict[str, Any]], Any]
@@ -161,3 +165,22 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
         return done
 
     return run
+
+
+@pytest.fixture(scope="session")
+def evaluator(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The path of the example's frame evaluator, built as its README says."""
+    import guardtree as gt
+
+    compiler = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
+        pytest.skip("there is no C++ compiler")
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    target = tmp_path_factory.mktemp("evaluator") / f"evaluator{suffix}"
+    command = [compiler, "-std=c++20", "-O1", "-shared", "-fPIC", "-Wall", "-Wextra"]
+    command += ["-Werror", "-pedantic", "-isystem", sysconfig.get_path("include")]
+    command += ["-I", gt.get_include(), str(EXAMPLE / "evaluator.cpp")]
+    command += ["-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return str(target)

@@ -1,0 +1,303 @@
+// A frame evaluator of its own (PEP 523) that asks guardtree which function to call in
+// a frame's stead. It finds guardtree's C interface at run time and links nothing.
+// SPDX-License-Identifier: MIT
+#include <array>
+#include <memory>
+#include <new>
+#include <unordered_map>
+#include <utility>
+
+#include <guardtree.h>
+
+#include "frame_code.h"
+
+namespace {
+
+struct Release {
+    void operator()(PyObject* object) const { Py_DecRef(object); }
+};
+
+using Owned = std::unique_ptr<PyObject, Release>;
+
+Owned share(void* object) {
+    Py_IncRef(static_cast<PyObject*>(object));
+    return Owned(static_cast<PyObject*>(object));
+}
+
+const guardtree_api* api = nullptr;
+
+/// What frames are handed on to, and whether ours is in the chain above it.
+_PyFrameEvalFunction evaluator_below = _PyEval_EvalFrameDefault;
+bool is_installed = false;
+
+/// What lies on the C stack for a look-up; guard() refuses what needs more.
+constexpr size_t most_words = 64;
+constexpr size_t most_arguments = 32;
+using Arguments = std::array<PyObject*, most_arguments>;
+
+/// A function's code, and what is called in its stead when guards pass.
+struct Guarded {
+    Owned code;  ///< held, so that no other code gets its address
+    guardtree_table* table = nullptr;
+    size_t positional = 0;  ///< arguments that are passed by position
+    Owned keywords;         ///< names of those that are passed by name
+    Owned names;            ///< of all
+
+    Guarded() = default;
+    Guarded(const Guarded&) = delete;
+    Guarded& operator=(const Guarded&) = delete;
+
+    ~Guarded() { api->table_free(table); }
+};
+
+/// By code object. Never destroyed: the process ends after Python does.
+auto& all_guarded = *new std::unordered_map<PyObject*, std::shared_ptr<Guarded>>;
+
+/// Where this thread's look-up puts the arguments that it meets; null while there is
+/// none. Frames that a guard's Python code enters run plain, so look-ups do not nest.
+thread_local Arguments* met = nullptr;
+
+/// A guard that always passes, and gets an argument's value out of the frame. The
+/// frame keeps the value alive until it is left.
+int meet(PyObject* value, void* index) {
+    (*met)[reinterpret_cast<uintptr_t>(index)] = value;
+    return 1;
+}
+
+PyObject* describe_meet(void* index) {
+    return PyUnicode_FromFormat("argument %zu", reinterpret_cast<uintptr_t>(index));
+}
+
+/// What is to be called in the frame's stead; null for nothing, or with an exception.
+Owned look_up(const Guarded& guarded, _PyInterpreterFrame* frame, Arguments& to) {
+    guardtree_view view;
+    view.opaque[0] = 0;
+    // No view is made of a generator that goes on: its locals are no longer arguments.
+    if (api->view_of_frame(&view, frame) != GUARDTREE_HIT) return {};
+    std::array<PyObject*, most_words> scratch;
+    guardtree_found found;
+    met = &to;
+    const int answer =
+        api->lookup(guarded.table, &view, scratch.data(), scratch.size(), &found);
+    Owned replacement;
+    if (answer == GUARDTREE_HIT) replacement = share(found.payload);
+    api->view_end(&view);
+    met = nullptr;
+    return replacement;
+}
+
+/// The exception that frames are left by: tools see it, the program does not.
+PyObject* frame_left = nullptr;
+
+/// Leaves a frame that was not run, as an evaluator has to: by an exception that is
+/// thrown where it stands, before its first instruction, where nothing catches it.
+PyObject* leave(PyThreadState* thread, _PyInterpreterFrame* frame, Owned result) {
+    if (result) PyErr_SetNone(frame_left);
+    const Owned nothing(_PyEval_EvalFrameDefault(thread, frame, 1));
+    if (!result || !PyErr_ExceptionMatches(frame_left))
+        return nullptr;  // a tool raised
+    PyErr_Clear();
+    return result.release();
+}
+
+/// Calls another function in the frame's stead where guards pass. False: the frame is
+/// to be run.
+bool serve(PyThreadState* thread, _PyInterpreterFrame* frame, PyObject*& result) {
+    // Who traces wants to see the function that was written.
+    if (met || thread->c_tracefunc || thread->c_profilefunc) return false;
+    const Owned code(code_of_frame(frame));
+    const auto found = all_guarded.find(code.get());
+    if (found == all_guarded.end()) return false;
+    const std::shared_ptr<Guarded> guarded = found->second;  // guards may forget it
+    Arguments arguments;
+    const Owned replacement = look_up(*guarded, frame, arguments);
+    if (!replacement && !PyErr_Occurred()) return false;
+    Owned answer;
+    if (replacement) {
+        answer.reset(PyObject_Vectorcall(replacement.get(), arguments.data(),
+                                         guarded->positional, guarded->keywords.get()));
+    }
+    result = leave(thread, frame, std::move(answer));
+    return true;
+}
+
+/// The evaluator. What it does not serve is a tail call: no C stack of its own.
+PyObject* evaluate(PyThreadState* thread, _PyInterpreterFrame* frame, int throwing) {
+    PyObject* result = nullptr;
+    if (!throwing && serve(thread, frame, result)) return result;
+    return evaluator_below(thread, frame, throwing);
+}
+
+/// Makes guards hand out the arguments of a function. False with an exception set.
+bool add_arguments(guardtree_tree* tree, const Guarded& guarded) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guarded.names.get()); ++i) {
+        guardtree_foreign about{};
+        about.size = sizeof about;
+        about.context = reinterpret_cast<void*>(i);
+        about.describe = describe_meet;
+        const Owned check(api->check_operand(meet, &about));
+        if (!check) return false;
+        PyObject* name = PyTuple_GET_ITEM(guarded.names.get(), i);
+        const int64_t node = api->tree_step(tree, 0, "local", &name, 1);
+        PyObject* operand = check.get();
+        if (node < 0 || api->tree_check(tree, node, "native", &operand, 1) < 0)
+            return false;
+    }
+    return true;
+}
+
+/// What is known of a function; null with an exception set.
+std::shared_ptr<Guarded> read_function(PyObject* function) {
+    auto guarded = std::make_shared<Guarded>();
+    guarded->code = share(PyFunction_GetCode(function));
+    const auto* code = reinterpret_cast<PyCodeObject*>(guarded->code.get());
+    constexpr int other_kinds =
+        CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
+    const int count = code->co_argcount + code->co_kwonlyargcount;
+    if ((code->co_flags & other_kinds) || count > static_cast<int>(most_arguments)) {
+        PyErr_Format(PyExc_ValueError,
+                     "expected a function without * and ** arguments, no generator or "
+                     "coroutine, with at most %zu arguments; found %R",
+                     most_arguments, function);
+        return nullptr;
+    }
+    guarded->positional = static_cast<size_t>(code->co_argcount);
+    const Owned locals(PyCode_GetVarnames(const_cast<PyCodeObject*>(code)));
+    if (!locals) return nullptr;
+    guarded->names.reset(PyTuple_GetSlice(locals.get(), 0, count));
+    guarded->keywords.reset(PyTuple_GetSlice(locals.get(), code->co_argcount, count));
+    guarded->table = api->table_new(function);
+    const bool has_names = guarded->names && guarded->keywords;
+    return has_names && guarded->table ? guarded : nullptr;
+}
+
+/// Compiles guards into an entry whose payload is `replacement`.
+bool add_entry(Guarded& guarded, PyObject* function, const char* guards,
+               PyObject* replacement) {
+    guardtree_tree* tree = api->tree_of_text(function, guards, nullptr);
+    if (!tree) return false;
+    uint64_t entry = 0;
+    if (add_arguments(tree, guarded)) {
+        Owned payload = share(replacement);
+        entry = api->table_add(guarded.table, tree, payload.get(), [](void* object) {
+            Py_DecRef(static_cast<PyObject*>(object));
+        });
+        if (entry) payload.release();
+    }
+    api->tree_free(tree);
+    if (!entry || api->table_scratch(guarded.table) <= most_words) return entry != 0;
+    api->table_remove(guarded.table, entry);
+    PyErr_Format(PyExc_ValueError, "expected guards that fetch at most %zu values",
+                 most_words);
+    return false;
+}
+
+PyObject* guard(PyObject*, PyObject* arguments) {
+    PyObject *function, *replacement;
+    const char* guards;
+    if (!PyArg_ParseTuple(arguments, "O!sO:guard", &PyFunction_Type, &function, &guards,
+                          &replacement)) {
+        return nullptr;
+    }
+    if (!PyCallable_Check(replacement)) {
+        PyErr_Format(PyExc_TypeError, "expected a callable, found %R", replacement);
+        return nullptr;
+    }
+    try {
+        const auto found = all_guarded.find(PyFunction_GetCode(function));
+        const auto guarded =
+            found != all_guarded.end() ? found->second : read_function(function);
+        if (!guarded || !add_entry(*guarded, function, guards, replacement))
+            return nullptr;
+        all_guarded[guarded->code.get()] = guarded;
+    } catch (const std::bad_alloc&) {
+        return PyErr_NoMemory();
+    }
+    Py_RETURN_NONE;
+}
+
+/// The guarded function's record; null with LookupError set.
+std::shared_ptr<Guarded> find(PyObject* function) {
+    if (PyFunction_Check(function)) {
+        const auto found = all_guarded.find(PyFunction_GetCode(function));
+        if (found != all_guarded.end()) return found->second;
+    }
+    PyErr_Format(PyExc_LookupError, "expected a guarded function, found %R", function);
+    return nullptr;
+}
+
+PyObject* forget(PyObject*, PyObject* function) {
+    const std::shared_ptr<Guarded> guarded = find(function);
+    if (!guarded) return nullptr;
+    all_guarded.erase(guarded->code.get());
+    Py_RETURN_NONE;
+}
+
+PyObject* counts(PyObject*, PyObject* function) {
+    const std::shared_ptr<Guarded> guarded = find(function);
+    guardtree_counts all{};
+    if (!guarded || api->table_counts(guarded->table, 0, &all, sizeof all) < 0)
+        return nullptr;
+    return Py_BuildValue("(KK)", static_cast<unsigned long long>(all.hits),
+                         static_cast<unsigned long long>(all.misses));
+}
+
+PyObject* install(PyObject*, PyObject*) {
+    PyInterpreterState* interpreter = PyInterpreterState_Get();
+    if (!is_installed) {
+        evaluator_below = _PyInterpreterState_GetEvalFrameFunc(interpreter);
+        _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
+        is_installed = true;
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject* uninstall(PyObject*, PyObject*) {
+    PyInterpreterState* interpreter = PyInterpreterState_Get();
+    if (is_installed && _PyInterpreterState_GetEvalFrameFunc(interpreter) != evaluate) {
+        PyErr_SetString(PyExc_RuntimeError,
+                        "another frame evaluator is installed above this one, and "
+                        "hands frames on to it: uninstall that one first");
+        return nullptr;
+    }
+    if (is_installed)
+        _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluator_below);
+    is_installed = false;
+    Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {
+    {"guard", guard, METH_VARARGS,
+     "guard(function, guards, replacement): calls of function that pass the guards, in "
+     "the language of guardtree.parse, call replacement with the same arguments."},
+    {"forget", forget, METH_O, "forget(function): it runs as it was written again."},
+    {"counts", counts, METH_O, "counts(function): its look-ups' hits and misses."},
+    {"install", install, METH_NOARGS, "Puts the evaluator above the present one."},
+    {"uninstall", uninstall, METH_NOARGS,
+     "Puts the evaluator below back. RuntimeError where another one is above."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    "evaluator",
+    nullptr,
+    -1,
+    methods,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit_evaluator() {
+    api = guardtree_import();
+    if (!api) return nullptr;
+    Owned module(PyModule_Create(&definition));
+    frame_left = PyErr_NewException("evaluator.FrameLeft", nullptr, nullptr);
+    if (!module || PyModule_AddObjectRef(module.get(), "FrameLeft", frame_left) < 0)
+        return nullptr;
+    return module.release();
+}
