@@ -115,7 +115,7 @@ def copies_what_is_not_there() -> CodeType:
 
 @broken("co_stacksize is 1")
 def has_too_small_a_stack() -> CodeType:
-    pushes = [I("LOAD_CONST", None) for _ in range(100_000)]
+    pushes = [I("LOAD_CONST", None) for _ in range(30_000)]
     return made(returning(*pushes), co_stacksize=1)
 
 

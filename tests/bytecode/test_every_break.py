@@ -7,7 +7,8 @@ the same exception with its context and cause, the same sys.exc_info() behind it
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import cache
 from types import CodeType
 from typing import Any
 
@@ -44,24 +45,26 @@ EXPECTED_REFUSALS = {
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 
-def breaks(
-    code: CodeType, make: Callable[[int], GraphBreak]
-) -> Iterator[tuple[int, GraphBreak]]:
+Break = Callable[[CodeType, int], GraphBreak]
+
+
+@cache
+def breaks(code: CodeType, make: Break) -> list[tuple[int, GraphBreak]]:
     """What `make` gives for each offset of the code; a refusal has to be a known one."""
+    found = []
     for instruction in read(code):
         try:
-            made = make(instruction.offset)
+            found.append((instruction.offset, make(code, instruction.offset)))
         except NotResumable as refusal:
             known = [each for each in EXPECTED_REFUSALS if each in refusal.reason]
             assert known, refusal
-            continue
-        yield instruction.offset, made
+    return found
 
 
 @each_case
 def test_a_function_broken_anywhere_does_what_it_did(case: Case) -> None:
     expected, count = outcome(case), 0
-    for offset, made in breaks(case.code, lambda at: graph_break(case.code, at)):
+    for offset, made in breaks(case.code, graph_break):
         assert outcome(case, made.code) == expected, f"broken after offset {offset}"
         count += 1
     assert count >= len(read(case.code)) // 3
@@ -71,7 +74,7 @@ def test_branches_broken_anywhere_go_the_way_they_went() -> None:
     count = 0
     for case in CASES:
         expected = outcome(case)
-        for offset, made in breaks(case.code, lambda at: branch_break(case.code, at)):
+        for offset, made in breaks(case.code, branch_break):
             assert outcome(case, made.code) == expected, f"{case.name} at {offset}"
             assert len(made.continuations) == 2
             count += 1
@@ -88,6 +91,13 @@ def reentered(enters: list[int]) -> dict[int, Context]:
 
     load = [Instruction("LOAD_CONST", again)]
     return {enter: Context(load, (enter,)) for enter in enters}
+
+
+def reentering_break(code: CodeType, offset: int) -> GraphBreak:
+    made = dict(breaks(code, graph_break)).get(offset) or graph_break(code, offset)
+    enters = [each.enter for each in made.continuations[0].layout.withs]
+    managers = reentered(enters)
+    return graph_break(code, offset, contexts="reenter", managers=managers)
 
 
 def without_reentry(log: list[Any]) -> list[Any]:
@@ -114,14 +124,7 @@ def test_contexts_that_are_left_and_entered_again_make_no_difference(
     case: Case,
 ) -> None:
     expected, count = outcome(case), 0
-    code = case.code
-
-    def make(offset: int) -> GraphBreak:
-        made = graph_break(code, offset)
-        enters = [each.enter for each in made.continuations[0].layout.withs]
-        return graph_break(code, offset, contexts="reenter", managers=reentered(enters))
-
-    for offset, made in breaks(code, make):
+    for offset, made in breaks(case.code, reentering_break):
         found = outcome(case, made.code, without_reentry)
         assert found == expected, f"broken after offset {offset}"
         count += bool(made.continuations[0].layout.withs)

