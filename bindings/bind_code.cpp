@@ -1,6 +1,10 @@
 // Python's GuardedCode and CacheEntry.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
 
 #include "../framehook/replacement.h"
 
@@ -40,6 +44,11 @@ Tree tree_of_callable(PyObject* callable) {
         throw_diagnostic(problem);
     }
     return tree;
+}
+
+/// Raises guardtree.bytecode.UnsafeCode for code that may crash the interpreter.
+void verify_code(py::handle code) {
+    py::module_::import("guardtree.bytecode").attr("verify")(code);
 }
 
 }  // namespace
@@ -152,8 +161,16 @@ void bind_code(py::module_& module) {
                             "as they are now: later "
                             "edits of the GuardManager change nothing. Raises when "
                             "`code` is not a code object "
-                            "or does not fit the guarded one, saying what differs.")
-        .def(py::init<py::handle, py::handle>(), py::arg("code"), py::arg("check_fn"))
+                            "or does not fit the guarded one, saying what differs; "
+                            "with `verify` (None: in strict mode), also when it may "
+                            "crash the interpreter: see guardtree.bytecode.verify.")
+        .def(py::init([](py::handle code, py::handle check_fn,
+                         std::optional<bool> verify) {
+                 auto made = std::make_unique<GuardedCode>(code, check_fn);
+                 if (verify.value_or(is_strict())) verify_code(code);
+                 return made;
+             }),
+             py::arg("code"), py::arg("check_fn"), py::arg("verify") = py::none())
         .def_property_readonly("code",
                                [](const py::object& self) {
                                    return initialised<GuardedCode>(self).code();

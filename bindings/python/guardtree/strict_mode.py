@@ -1,5 +1,7 @@
 """Strict mode: every lookup is also answered by the naive scan and by plain Python.
 
+Code that is to replace other code is verified (`guardtree.bytecode.verify`), too.
+
 ``strict()`` or the environment variable ``GUARDTREE_STRICT=1`` turns it on, before the
 entries are made that it is to judge. It is for people who suspect an error in guardtree
 or in how they use it: slow, and guards that run user code run it up to three times for
@@ -66,7 +68,8 @@ def strict(on: bool = True) -> bool:
     """Turn strict mode on or off, in all threads; returns whether it was on.
 
     From then on a lookup whose answers differ raises StrictError, in the hook out of
-    the call. Entries made while it was off are judged by the naive scan alone.
+    the call, and a GuardedCode of code that may crash the interpreter raises
+    guardtree.bytecode.UnsafeCode. Entries made while it was off are judged by the naive scan alone.
     """
     return _set_strict(bool(on))
 
