@@ -3,9 +3,6 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <memory>
-#include <optional>
-
 #include "../framehook/replacement.h"
 
 #include "bindings.h"
@@ -164,13 +161,14 @@ void bind_code(py::module_& module) {
                             "or does not fit the guarded one, saying what differs; "
                             "with `verify` (None: in strict mode), also when it may "
                             "crash the interpreter: see guardtree.bytecode.verify.")
-        .def(py::init([](py::handle code, py::handle check_fn,
-                         std::optional<bool> verify) {
-                 auto made = std::make_unique<GuardedCode>(code, check_fn);
-                 if (verify.value_or(is_strict())) verify_code(code);
-                 return made;
-             }),
-             py::arg("code"), py::arg("check_fn"), py::arg("verify") = py::none())
+        .def(py::init(
+                 [](py::handle code, py::handle check_fn, std::optional<bool> verify) {
+                     auto made = std::make_unique<GuardedCode>(code, check_fn);
+                     if (verify.value_or(is_strict())) verify_code(code);
+                     return made;
+                 }),
+             py::arg("code"), py::arg("check_fn"), py::kw_only(),
+             py::arg("verify") = py::none())
         .def_property_readonly("code",
                                [](const py::object& self) {
                                    return initialised<GuardedCode>(self).code();

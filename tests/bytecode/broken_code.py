@@ -1,4 +1,4 @@
-"""Code objects broken by hand, each of which crashes some interpreters when it is run."""
+"""Code objects broken by hand, which crash some interpreters that run them."""
 
 from __future__ import annotations
 

@@ -4,8 +4,9 @@
 
 By hand or nightly; 1 to 3 minutes. The tests run twice in this process: as they are,
 and after each function of MODULES was given the code of a break after one instruction,
-chosen at random. It prints how many functions were broken, why the others were not, and
-each test that fails only then; the exit status is the number of modules with such tests.
+chosen at random. It prints how many functions were broken, why the others were not,
+and each test that fails only then; the exit status is the number of modules with such
+tests.
 
 What looks at frames (`sys._getframe`, a warning's `stacklevel`) sees one more of them
 below a break, and so do recursion limits: FRAMES are left whole, and tests of recursion

@@ -50,7 +50,7 @@ Break = Callable[[CodeType, int], GraphBreak]
 
 @cache
 def breaks(code: CodeType, make: Break) -> list[tuple[int, GraphBreak]]:
-    """What `make` gives for each offset of the code; a refusal has to be a known one."""
+    """What `make` gives for each offset; a refusal has to be a known one."""
     found = []
     for instruction in read(code):
         try:

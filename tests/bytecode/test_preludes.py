@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
+from functools import partial
 from types import CodeType
 from typing import Any
 
@@ -64,7 +65,7 @@ def prelude_of(found: Layout, values: tuple[Any, ...]) -> Prelude:
     for block in found.withs:
         name = found.slots[block.slot]
         manager = given[name].__self__
-        again = lambda manager=manager: Again(manager.name, manager.swallows)  # noqa: E731
+        again = partial(Again, manager.name, manager.swallows)
         managers[block.enter] = Context([Instruction("LOAD_CONST", again)])
         entered.add(name)
     slots = [name for name in found.slots if name is not None]

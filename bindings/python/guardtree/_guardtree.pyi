@@ -566,12 +566,18 @@ class GuardProfile:
         """Each step, check and relation, most expensive first."""
 
 class GuardedCode:
-    """Replacement code and the guards under which it may run."""
+    """Replacement code and the guards under which it may run.
+
+    verify: whether guardtree.bytecode.verify looks for what would crash the
+    interpreter; None: in strict mode.
+    """
 
     def __init__(
         self,
         code: CodeType,
         check_fn: GuardManager | Callable[[dict[str, Any]], object],
+        *,
+        verify: bool | None = None,
     ) -> None: ...
     @property
     def code(self) -> CodeType: ...

@@ -69,7 +69,8 @@ def strict(on: bool = True) -> bool:
 
     From then on a lookup whose answers differ raises StrictError, in the hook out of
     the call, and a GuardedCode of code that may crash the interpreter raises
-    guardtree.bytecode.UnsafeCode. Entries made while it was off are judged by the naive scan alone.
+    guardtree.bytecode.UnsafeCode. Entries made while it was off are judged by the
+    naive scan alone.
     """
     return _set_strict(bool(on))
 

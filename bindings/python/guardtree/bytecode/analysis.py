@@ -1,4 +1,4 @@
-"""One abstract interpretation: what stack slots and fast locals hold at each instruction.
+"""One abstract interpretation: what slots and locals hold at each instruction.
 
 It follows all ways through the code at once, from the first instruction, over jumps and
 exception handlers, until nothing changes. What follows from it: where NULLs lie, which

@@ -1,8 +1,8 @@
 """Instructions made independent of the frame and the compiler that they were made for.
 
 What runs in another frame than it was compiled for (a continuation), or with values
-kept elsewhere for a while (a graph break), must say what the interpreter would otherwise
-look up in the frame or decide at run time.
+kept elsewhere for a while (a graph break), must say what the interpreter would
+otherwise look up in the frame or decide at run time.
 """
 
 from __future__ import annotations

@@ -146,13 +146,14 @@ class _Structure:
             if not last <= region.start < region.end <= length:
                 raise self.unsafe(
                     region.start,
-                    f"the exception table has an entry to {region.end}, which is empty, "
-                    f"overlaps another, or ends behind the code ({length} bytes)",
+                    f"the exception table has an entry to {region.end}, which is "
+                    f"empty, overlaps another, or ends behind the code ({length} "
+                    "bytes)",
                 )
             if region.target not in self.labels:
                 raise self.unsafe(
                     region.start,
-                    f"its exception handler is at {region.target}, where no instruction "
-                    "starts",
+                    f"its exception handler is at {region.target}, where no "
+                    "instruction starts",
                 )
             last = region.end
