@@ -201,6 +201,7 @@ def test_an_outside_cmake_project_is_built(tmp_path: Path) -> None:
         *("-S", str(HERE / "outside"), "-B", build, f"-Dguardtree_DIR={told}"),
         *(f"-DWANTED_VERSION={version}", f"-DSOURCE={HERE}"),
         f"-DPython_EXECUTABLE={sys.executable}",
+        *(["-GNinja"] if shutil.which("ninja") else []),
     )
     run(cmake, "--build", build)
     run_all(load(next((tmp_path / "build").glob("client*.so"))))
