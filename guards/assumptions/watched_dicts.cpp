@@ -306,6 +306,11 @@ void note_found_change(PyObject* dict) noexcept {
 }
 
 bool plain_hash(PyObject* key, Py_hash_t& to) noexcept {
+    if (PyUnicode_CheckExact(key)) {
+        to = reinterpret_cast<PyASCIIObject*>(key)->hash;  // -1: never asked for
+        if (to != -1) [[likely]]
+            return true;
+    }
     if (!is_scalar(key)) return false;
     to = PyObject_Hash(key);
     return true;
