@@ -16,6 +16,8 @@ from subjects import LOG, Manager, say, with_code
 
 from guardtree.bytecode import (
     UNBOUND,
+    Context,
+    Instruction,
     NotResumable,
     continuation,
     graph_break,
@@ -368,3 +370,72 @@ def test_nothing_is_left_of_code_that_is_gone() -> None:
     del code
     gc.collect()
     assert (len(_made), len(_found)) == before
+
+
+def test_carried_contexts_are_left_and_entered_again_further_on() -> None:
+    def two(x: Any) -> Any:
+        with Manager("m") as name:
+            say("first")
+            say("second", name)
+            return say("third")
+
+    code = two.__code__
+    first = graph_break(code, call_of(code, "first"))
+    (then,) = first.continuations
+    enters = [each.enter for each in then.layout.withs]
+    managers = {
+        enter: Context([Instruction("LOAD_CONST", Manager)], ("again",))
+        for enter in enters
+    }
+    offset = call_of(then.code, "second")
+    second = graph_break(then.code, offset, contexts="reenter", managers=managers).code
+    constants = [second if each is then.code else each for each in first.code.co_consts]
+    LOG.clear()
+    both = first.code.replace(co_consts=tuple(constants))
+    assert with_code(two, both)(1) == "third"
+    assert [each[:2] for each in LOG if each[0] != "say"] == [
+        ("in", "m"),
+        ("out", "m"),
+        ("in", "again"),
+        ("out", "again"),
+    ]
+
+
+class Sequential:
+    def __init__(self, *layers: int) -> None:
+        self.layers = layers
+
+
+class Model(Sequential):
+    def __init__(self, layers: list[int]) -> None:
+        say("break")
+        super().__init__(*layers)
+        parent = super()
+        self.parent = parent.__thisclass__
+
+
+def test_super_without_arguments_keeps_its_class_and_self() -> None:
+    # The first local of a continuation is not self.
+    code = graph_break(Model.__init__.__code__, call_of(Model.__init__, "break")).code
+    model = Model.__new__(Model)
+    with_code(Model.__init__, code)(model, [1, 2])
+    assert model.layers == (1, 2)
+    assert model.parent is Model
+
+
+def test_only_builtins_that_see_locals_keep_them_all() -> None:
+    def calls_a_method(model: Any, dead: int) -> Any:
+        say("break")
+        return model.eval()
+
+    def calls_the_builtin(model: Any, dead: int) -> Any:
+        say("break")
+        return eval("dead")
+
+    for function, names in (
+        (calls_a_method, ("model",)),
+        (calls_the_builtin, ("model", "dead")),
+    ):
+        code = function.__code__
+        found = layout(code, offset_behind(code, call_of(code, "break")))
+        assert found.locals == names

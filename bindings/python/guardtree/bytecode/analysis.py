@@ -49,8 +49,8 @@ _LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_BORROW", "LOAD_FAST_CHECK", "LOAD_CL
 _NEVER_RAISES = frozenset(
     {"LOAD_CONST", "LOAD_COMMON_CONSTANT", "NOP", "RETURN_CONST", "RETURN_VALUE"}
 )
-#: Calls that see locals which no instruction of the function names.
-_SEES_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
+#: Builtins that see locals which no instruction of the function names.
+_SEE_LOCALS = frozenset({"locals", "vars", "dir", "eval", "exec"})
 
 
 def parameter_count(code: CodeType) -> int:
@@ -219,6 +219,12 @@ class Analysis:
         are needed where the function may call `locals` or its like.
         """
         count = len(self.instructions)
+        if any(
+            each.opname == "LOAD_GLOBAL" and each.arg in _SEE_LOCALS
+            for each in self.instructions
+        ):
+            kinds = enumerate(variable.kind for variable in self.variables)
+            return [sum(1 << at for at, kind in kinds if kind == "local")] * count
         uses, ends = [0] * count, [0] * count
         successors: list[list[int]] = []
         for at, each in enumerate(self.instructions):
@@ -230,9 +236,6 @@ class Analysis:
                 then.append(self.index[each.handler.target])
             successors.append(then)
         needed = [0] * count
-        if _SEES_LOCALS.intersection(self.code.co_names):
-            every = [v.kind == "local" for v in self.variables]
-            return [sum(1 << at for at, it in enumerate(every) if it)] * count
         changed = True
         while changed:
             changed = False

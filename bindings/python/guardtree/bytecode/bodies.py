@@ -17,7 +17,7 @@ from typing import NamedTuple
 from .analysis import Analysis, State, jump_target
 from .effects import CELL, NULL, RAW, is_object
 from .explicit import with_explicit_nulls, with_explicit_super
-from .instructions import Instruction, Position, Variable
+from .instructions import Instruction, Position
 from .reader import read
 from .stack import falls_through
 from .versions import ENDS, Operand
@@ -84,11 +84,6 @@ class Form:
             if needed >> slot & 1 and kind != NULL
         }
         return Place(self, at, state, live)
-
-    def unbound(self, at: int, name: str) -> bool:
-        """Whether a local is unbound before the instruction, whatever way led there."""
-        slot = self.analysis.slot(Variable(name))
-        return self.analysis.states[at].locals[slot] == NULL
 
 
 class Body:

@@ -47,9 +47,12 @@ class Continuation:
         offset: int,
         layout: Layout,
         contexts: Contexts,
+        arguments: Mapping[int, tuple[Any, ...]],
         made: tuple[CodeType, Sequence[Instruction]],
     ) -> None:
         self.code, kept = made
+        #: Kept because the cache tells these constants apart by their identity.
+        self._arguments = dict(arguments)
         self.offset, self.layout, self.contexts = offset, layout, contexts
         self._original = weakref.ref(original)
         self._offsets = [each.offset for each in kept]
@@ -209,7 +212,9 @@ class _Making:
             co_cellvars=(),
             co_freevars=layout.cells,
         )
-        return Continuation(code, self.offset, layout, self.contexts, made)
+        return Continuation(
+            code, self.offset, layout, self.contexts, self.arguments, made
+        )
 
     def _prologue(self) -> list[Instruction]:
         count = len(self.layout.cells)

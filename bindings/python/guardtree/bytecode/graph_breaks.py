@@ -49,7 +49,7 @@ def graph_break(
     prelude need not be repeated.
 
     `code` may be that of a continuation: what comes behind is then a continuation of
-    the original, so that breaks do not multiply. About 0.8 ms for a function of the
+    the original, so that breaks do not multiply. About 0.6 ms for a function of the
     standard library. Raises NotResumable with the reason, ValueError where the offset
     has no instruction or something is missing in prelude or managers.
     """
