@@ -1,7 +1,7 @@
 """From a fresh checkout to a result: installs what is missing, builds, runs one thing.
 
     python3 dev.py demo     the main job, on a release build
-    python3 dev.py test     C++ tests (ctest), then Python tests (pytest)
+    python3 dev.py test     C++ tests (ctest) and Python tests (pytest)
     python3 dev.py bench    the measurements, on a release build
     python3 dev.py build    nothing more
 
@@ -20,9 +20,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 ROOT = Path(__file__).resolve().parent
 OLDEST, NEWEST = (3, 11), (3, 15)
@@ -31,7 +32,7 @@ PRESETS = ("dev", "release", "asan", "clang")
 # What pip puts into the virtual environment. Of the second list, what the index has no
 # wheel of for this Python (a very new one) is left out; the tests that want it skip.
 TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
-TOOLS += ["pytest-xdist", "hypothesis", "rich"]
+TOOLS += ["hypothesis", "rich"]
 WHEELS_ONLY = ["numpy", "matplotlib", "coverage"]
 TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 
@@ -278,36 +279,46 @@ def build(args: argparse.Namespace, python: Interpreter) -> tuple[Path, Path, di
 CLOSING = re.compile(r"\d+% tests passed|No tests|=*\s*(no tests|\d+ \w+).* in [\d.]+s")
 
 
-def shown(argv: list, env: dict[str, str]) -> tuple[int, str]:
-    """Runs a test runner, its output passing through; exit status and closing line."""
+def begun(argv: list, env: dict[str, str], output: int | TextIO) -> subprocess.Popen:
+    """A test runner, shown and started."""
     argv = [str(word) for word in argv]
     print("+", shlex.join(argv), flush=True)
-    closing, skipped = "no closing line", 0
-    child = subprocess.Popen(
+    return subprocess.Popen(
         argv,
         cwd=ROOT,
         env=env,
-        stdout=subprocess.PIPE,
+        stdout=output,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
     )
-    for line in child.stdout or ():
+
+
+def passed_on(lines: Iterable[str]) -> str:
+    """Prints a test runner's output; its closing line."""
+    closing, skipped = "no closing line", 0
+    for line in lines:
         print(line, end="", flush=True)
         skipped += "***Skipped" in line
         closing = line.strip("= \n") if CLOSING.match(line) else closing
-    return child.wait(), closing + (f", {skipped} skipped" if skipped else "")
+    return closing + (f", {skipped} skipped" if skipped else "")
 
 
 def test(program: Path, folder: Path, env: dict[str, str], rest: list[str]) -> int:
     ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
-    first, ctest_says = shown([*ctest, "-j", jobs()], env)
     # Only Python's output is captured: the last words of a process that aborts are not.
-    pytest = [program, "-m", "pytest", "--capture=sys", "-n", jobs()]
-    pytest += ["--dist", "loadfile", "tests", *rest]
-    second, pytest_says = shown(pytest, env)
+    pytest = [program, "-m", "pytest", "--capture=sys", "tests", *rest]
+    # At once, as pytest keeps one core busy; what it says is shown when both are done.
+    log = folder / "pytest.log"
+    with log.open("w") as stream:
+        second = begun(pytest, env, stream)
+    first = begun([*ctest, "-j", jobs()], env, subprocess.PIPE)
+    ctest_says = passed_on(first.stdout or ())
+    second.wait()
+    with log.open(errors="replace") as stream:
+        pytest_says = passed_on(stream)
     print(f"\nctest: {ctest_says}\npytest: {pytest_says}", flush=True)
-    return 1 if first or second else 0
+    return 1 if first.wait() or second.returncode else 0
 
 
 def main() -> int:
