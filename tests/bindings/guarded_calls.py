@@ -6,6 +6,7 @@ from typing import Any
 
 import guardtree as gt
 import pytest
+from guardtree.functions import hooked_here
 
 BY_ENTRY = gt.features()["guards_calls_by"] == "entry"
 by_entry = pytest.mark.skipif(not BY_ENTRY, reason="CPython 3.11 guards by the hook")
@@ -25,6 +26,13 @@ def ints(function: Any, name: str = "a") -> gt.GuardManager:
 
 def fast(*args: Any, **kwargs: Any) -> Any:
     return ("fast", args, kwargs)
+
+
+def let_go() -> None:
+    """Leaves no hook behind, nor anything that is counted on to leave it."""
+    for each in [*hooked_here()]:
+        each.restore()
+    gt.set_eval_frame(None)
 
 
 def is_fast(answer: Any) -> bool:

@@ -7,13 +7,13 @@ from typing import Any
 
 import guardtree as gt
 import pytest
-from guarded_calls import BY_ENTRY, by_entry, fast, ints, is_fast, make
+from guarded_calls import BY_ENTRY, by_entry, fast, ints, is_fast, let_go, make
 
 
 @pytest.fixture(autouse=True)
 def no_hook_left() -> Iterator[None]:
     yield
-    gt.set_eval_frame(None)
+    let_go()
 
 
 def test_a_hit_calls_the_target_and_a_miss_the_function() -> None:

@@ -14,13 +14,23 @@ from typing import Any
 
 import guardtree as gt
 import pytest
-from guarded_calls import BY_ENTRY, by_entry, fast, ints, is_fast, make
+from guarded_calls import BY_ENTRY, by_entry, fast, ints, is_fast, let_go, make
 
 
 @pytest.fixture(autouse=True)
 def no_hook_left() -> Iterator[None]:
     yield
-    gt.set_eval_frame(None)
+    let_go()
+
+
+def test_a_function_that_died_keeps_no_hook_on() -> None:
+    dead = make()
+    gt.guard_function(dead).add(ints(dead), fast)
+    del dead
+    gc.collect()
+    guarded = gt.guard_function(make())
+    guarded.restore()
+    assert gt.get_eval_frame() is None
 
 
 def test_methods_generators_and_coroutines_are_guarded() -> None:

@@ -167,13 +167,15 @@ static PyObject* evaluate(PyThreadState* thread, struct _PyInterpreterFrame* fra
 
 static const char* frames_are_looked_up_in_an_evaluator(PyObject* names) {
     PyInterpreterState* interpreter = PyInterpreterState_Get();
+    const _PyFrameEvalFunction before =
+        _PyInterpreterState_GetEvalFrameFunc(interpreter);
     PyObject* result;
     frames_hit = frames_missed = frames_other = frames_started = 0;
     frames_table = table_of(names, "type(a) is int and b == 2", &one);
     CHECK(frames_table);
     _PyInterpreterState_SetEvalFrameFunc(interpreter, evaluate);
     result = PyObject_CallNoArgs(name_of(names, "calls"));
-    _PyInterpreterState_SetEvalFrameFunc(interpreter, _PyEval_EvalFrameDefault);
+    _PyInterpreterState_SetEvalFrameFunc(interpreter, before);
     api->table_free(frames_table);
     CHECK(result);
     Py_DECREF(result);

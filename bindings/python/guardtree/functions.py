@@ -99,6 +99,14 @@ def code_calling(target: Callable[..., Any], like: CodeType) -> CodeType:
     return made.replace(co_consts=constants)
 
 
+def hooked_here() -> weakref.WeakSet[HookedFunction]:
+    """Those of this thread that guard a function: a dead one keeps no hook on."""
+    found: weakref.WeakSet[HookedFunction] = threads.__dict__.setdefault(
+        "hooked", weakref.WeakSet()
+    )
+    return found
+
+
 class HookedFunction:
     """A GuardedFunction of CPython 3.11, whose entries are the function's code's."""
 
@@ -107,7 +115,7 @@ class HookedFunction:
         self._code = function.__code__
         self._entries: list[CacheEntry] = []
         self._is_restored = False
-        threads.guarded = getattr(threads, "guarded", 0) + 1
+        hooked_here().add(self)
 
     @classmethod
     def of(cls, function: FunctionType | MethodType) -> HookedFunction:
@@ -120,17 +128,16 @@ class HookedFunction:
                 f"static method: its __func__), found {function!r} "
                 f"({type(function).__name__})"
             )
+        found = getattr(function, ATTRIBUTE, None)
+        is_its = isinstance(found, cls) and found.function is function
+        if not is_its or found._is_restored or found._code is not function.__code__:
+            if is_its:
+                found.restore()
+            found = cls(function)
+            setattr(function, ATTRIBUTE, found)
         if _guardtree.get_eval_frame() is None:
             _guardtree.set_eval_frame(False)
-        found = getattr(function, ATTRIBUTE, None)
-        if isinstance(found, cls) and not found._is_restored:
-            if found.function is function and found._code is function.__code__:
-                return found
-            if found.function is function:
-                found.restore()
-        made = cls(function)
-        setattr(function, ATTRIBUTE, made)
-        return made
+        return found
 
     def __len__(self) -> int:
         return len(self.entries())
@@ -191,8 +198,8 @@ class HookedFunction:
         function = self.function
         if function is not None and getattr(function, ATTRIBUTE, None) is self:
             delattr(function, ATTRIBUTE)
-        threads.guarded = getattr(threads, "guarded", 1) - 1
-        if threads.guarded <= 0 and _guardtree.get_eval_frame() is False:
+        hooked_here().discard(self)
+        if not hooked_here() and _guardtree.get_eval_frame() is False:
             _guardtree.set_eval_frame(None)
         return True
 
