@@ -30,7 +30,7 @@ struct BothTables {
 };
 
 const guardtree_api* api() {
-    static const guardtree_api* const table = c_api("bench");
+    static const guardtree_api* table = c_api("bench");
     benchmark::DoNotOptimize(table);
     return table;
 }
