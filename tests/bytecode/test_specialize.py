@@ -18,7 +18,8 @@ if not alone.IS_BUILT:
 
 import guardtree as gt
 from guardtree.bytecode import read
-from guardtree.examples.specialize import Specializer, measure, specialize, specialized
+from guardtree.examples import specialize as example
+from guardtree.examples.specialize import Specializer, specialized
 
 SOURCE = """
     A, B, C = 1, 2, "c"
@@ -166,30 +167,64 @@ def test_a_set_whose_making_runs_code_is_made_each_time(made: Any) -> None:
     assert hits(made.asks) == 1
 
 
-def test_a_decorated_function_of_the_library_runs_specialised(
-    hook: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def specialize(hook: None) -> Iterator[Callable[[Any], Any]]:
+    """The decorator; what it guards is let go behind a test."""
+    decorated: list[Any] = []
+
+    def decorate(function: Any) -> Any:
+        decorated.append(example.specialize(function))
+        return decorated[-1]
+
+    yield decorate
+    for function in decorated:
+        gt.guard_function(function).restore()
+
+
+def stats(function: Any) -> tuple[int, int]:
+    """Calls of a decorated function: specialised ones, plain ones."""
+    told = gt.guard_function(function).stats()
+    return told["hits"], told["misses"]
+
+
+def test_a_decorated_function_of_the_library_runs_specialised(hook: None) -> None:
     """Each round of the job is one hit; the result is compared inside."""
-    compat = tokenize.Untokenizer.compat
-    try:
-        plain, fast, tokens = measure(rounds=3)
-        assert tokens > 1000
-        assert hits(compat) == 4
-        assert plain > 0 < fast
-    finally:
-        gt.reset_code(compat)
+    measured = example.measure(rounds=3)
+    assert measured.tokens > 1000
+    assert measured.hits == 4
+    assert gt.guard_function(tokenize.Untokenizer.compat).restore()
 
 
-def test_a_decorated_function_runs_plain_once_a_name_is_rebound(made: Any) -> None:
-    function = specialize(made.loop)
-    assert function.__name__ == "loop"
-    assert function([1, 7]) == ["tuple", "7"]
+def test_a_decorated_function_is_the_same_and_needs_no_hook(
+    made: Any, specialize: Any
+) -> None:
+    assert specialize(made.loop) is made.loop
+    assert made.loop([1, 7]) == ["tuple", "7"]
+    assert stats(made.loop) == (1, 0)
+    if gt.features()["guards_calls_by"] == "entry":
+        assert gt.get_eval_frame() is None
+
+
+def test_a_decorated_function_runs_plain_while_a_name_is_another(
+    made: Any, specialize: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    specialize(made.loop)
     made.B = 7
-    assert function([1, 7]) == ["tuple", "tuple"]
-    assert hits(made.loop) == 1
+    assert made.loop([1, 7]) == ["tuple", "tuple"]
+    made.B = 2
+    assert made.loop([[5, 6]]) == [2]
+    assert stats(made.loop) == (1, 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(builtins, "len", lambda items: "patched")
+        assert made.loop([[5, 6]]) == ["patched"]
+    made.len = lambda items: "hidden"
+    assert made.loop([[5, 6]]) == ["hidden"]
+    del made.len
+    assert made.loop([[5, 6]]) == [2]
+    assert stats(made.loop) == (2, 3)
 
 
-def test_what_cannot_be_decorated_is_refused(made: Any) -> None:
+def test_what_cannot_be_decorated_is_refused(made: Any, specialize: Any) -> None:
     with pytest.raises(TypeError, match="expected a function written in Python"):
         specialize(len)
     with pytest.raises(ValueError, match="generator is a generator, or"):

@@ -1,1 +1,1 @@
-"""Frame evaluators to start from: each is one file, run by `python -m`."""
+"""Frame evaluators and JITs to start from: each is one file, run by `python -m`."""
