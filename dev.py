@@ -32,7 +32,7 @@ PRESETS = ("dev", "release", "asan", "clang")
 # What pip puts into the virtual environment. Of the second list, what the index has no
 # wheel of for this Python (a very new one) is left out; the tests that want it skip.
 TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
-TOOLS += ["hypothesis", "rich"]
+TOOLS += ["setuptools", "hypothesis", "rich"]
 WHEELS_ONLY = ["numpy", "matplotlib", "coverage"]
 TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 

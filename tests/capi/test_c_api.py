@@ -205,3 +205,25 @@ def test_an_outside_cmake_project_is_built(tmp_path: Path) -> None:
     )
     run(cmake, "--build", build)
     run_all(load(next((tmp_path / "build").glob("client*.so"))))
+
+
+def test_an_outside_setuptools_package_is_built_and_runs(
+    tmp_path: Path, run_python: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if importlib.util.find_spec("setuptools") is None:
+        pytest.skip("setuptools is not installed")
+    for name in ("outside/pyproject.toml", "outside/setup.py", "client.c", "client.h"):
+        shutil.copy(HERE / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    run_python(Path("setup.py"), "-q", "build", "--build-lib", "built")
+    run_python(
+        """
+        import sys
+        sys.path[:0] = sys.argv[1:]
+        import outside.client, test_c_api
+        assert outside.client.__file__.startswith(sys.argv[1])
+        test_c_api.run_all(outside.client)
+        """,
+        str(tmp_path / "built"),
+        str(HERE),
+    )
