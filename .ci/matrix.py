@@ -30,7 +30,7 @@ ROOT_FOLDER = os.environ.get("GUARDTREE_CI_ROOT", "/var/tmp/guardtree-ci/forky")
 VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 WHOLE_RUN = 85 * 60  # seconds, of the 90 minutes that a run may take
 ONE_ROW = 28 * 60
-SCRATCH_ROW = "gcc-3.15"  # where tests of what compiles run
+SCRATCH_ROW = "gcc-3.15"  # where a copy of the sources is built, see set_test_size
 # Of tests/guards/random_trees_test.cpp; a million over all rows. Sanitizers are slow.
 RANDOM_CASES, SANITIZED_CASES = 140_000, 30_000
 GIVEN_CASES = os.environ.get("GUARDTREE_TEST_CASES")  # goes before both
