@@ -1,21 +1,31 @@
-"""What a call costs that guard_function guards, by the form of the call.
+"""What a call costs that guard_function guards, and what all other calls cost then.
 
-Needs a release build and CPython 3.12 or later:
+Needs a release build and CPython 3.12 or later; for --instructions, valgrind:
 
     PYTHONPATH=<build>/python python bench/guarded_calls.py [--json] [--rounds N]
+        [--instructions]
 
 Each form of call has two functions of its own: one that is guarded, whose target does
 what the function does, and one that is not. What is told is the median over the rounds
 of the difference within a round, in ns: of a hit, of a miss (which runs the function),
 and, as a measure of the noise, of a second function that is not guarded.
+
+The other calls are those of call_heavy.py, in processes of their own: without
+guardtree, beside a function that is guarded, and under the frame hook. What is told is
+relative to the first: the median of times taken in turn, and the instructions that
+callgrind counts, which a busy machine does not change.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -24,6 +34,17 @@ from guardtree.bench.rounds import FULL, Batch, Plan, Variant, run_batch
 
 LEAST = 25.0
 """ns over a plain call that a hit by positional arguments may take."""
+
+MOST_INSTRUCTIONS = 1.01
+"""What a function that is guarded elsewhere may do to the instructions of a program."""
+
+PROGRAM = Path(__file__).resolve().parent / "call_heavy.py"
+PROCESSES = {
+    "plain": "no guardtree",
+    "guarded": "a function guarded elsewhere",
+    "hooked": "the frame hook on",
+}
+CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 
 
 @dataclass(frozen=True)
@@ -119,26 +140,84 @@ def measure(form: Form, plan: Plan) -> dict[str, float]:
     }
 
 
+def run_program(
+    mode: str, rounds: int, under: list[str]
+) -> subprocess.CompletedProcess[str]:
+    """call_heavy.py in a process of its own."""
+    done = subprocess.run(
+        [*under, sys.executable, str(PROGRAM), mode, str(rounds)],
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        sys.exit(f"{PROGRAM} {mode} failed:\n{done.stderr}")
+    return done
+
+
+def program_times(turns: int = 21, rounds: int = 400) -> dict[str, float]:
+    """The program's time in each process over the plain one's: medians of the turns."""
+    order = list(PROCESSES)
+    ratios: dict[str, list[float]] = {mode: [] for mode in order}
+    for turn in range(turns):
+        first = turn % len(order)
+        modes = order[first:] + order[:first]
+        times = {mode: int(run_program(mode, rounds, []).stdout) for mode in modes}
+        for mode, time in times.items():
+            ratios[mode].append(time / times["plain"])
+    return {mode: median(each) for mode, each in ratios.items()}
+
+
+def program_instructions(few: int = 20, many: int = 120) -> dict[str, float]:
+    """Instructions of a round of the program: what runs of two lengths differ in, so
+    that start and imports do not count."""
+
+    def count(mode: str, rounds: int) -> int:
+        told = run_program(mode, rounds, CALLGRIND).stderr
+        return int(told.partition("Collected :")[2].split()[0])
+
+    return {
+        mode: (count(mode, many) - count(mode, few)) / (many - few)
+        for mode in PROCESSES
+    }
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--rounds", type=int, default=61)
+    parser.add_argument("--instructions", action="store_true")
     options = parser.parse_args()
     if gt.features()["guards_calls_by"] != "entry":
         sys.exit("CPython 3.11 guards calls by the hook: see hook_hit")
     if gt.features()["assertions"]:
         sys.exit("this guardtree is a debug build: its numbers would mean nothing")
+    if options.instructions and not shutil.which(CALLGRIND[0]):
+        sys.exit("--instructions needs valgrind: install it, or leave the option out")
     plan = Plan(FULL.calls, FULL.warm_up, options.rounds, 1)
     rows = {form.name: measure(form, plan) for form in FORMS}
+    times = program_times()
+    instructions = program_instructions() if options.instructions else {}
     if options.json:
-        print(json.dumps(rows))
+        program = {"times": times, "instructions": instructions}
+        print(json.dumps({"calls": rows, "program": program}))
     else:
         print(f"{'ns per call':30} plain  +hit  +miss  +plain again")
         for name, row in rows.items():
             told = "  ".join(f"{row[key]:5.1f}" for key in row)
             print(f"{name:30} {told}")
+        print(f"\n{'a program of other calls':30}  time  instructions")
+        for mode, name in PROCESSES.items():
+            told = f"{times[mode]:5.2f}"
+            if instructions:
+                told += f"  {instructions[mode] / instructions['plain']:.4f}"
+            print(f"{name:30} {told}")
     promised = [form.name for form in FORMS if "positional" in form.name]
-    return any(rows[name]["hit"] > LEAST for name in promised)
+    if any(rows[name]["hit"] > LEAST for name in promised):
+        return 1
+    most = instructions.get("plain", 0) * MOST_INSTRUCTIONS
+    return instructions.get("guarded", 0) > most
 
 
 if __name__ == "__main__":
