@@ -6,6 +6,9 @@ Loggers, each silent until asked for:
 - ``guardtree.misses``: why no entry served a call, guard by guard (INFO)
 - ``guardtree.code``: the bytecode before and after, of each entry (DEBUG)
 
+They hear of the frame hook's entries and calls. What ``guard_function`` guards without
+the hook, from CPython 3.12 on, is counted alone: ``stats()``.
+
 ``set_logs("guards", "misses")`` or the environment variable
 ``GUARDTREE_LOGS=guards,misses`` turns them on. Off, they cost nothing; a record is made
 where the hook is off, so that the logging itself is not guarded.
