@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "../cache_line.h"
-#include "../held_object.h"
 #include "../keys.h"
 
 #include "numpy_reader.h"
 
 namespace guardtree {
 
-/// A pattern with what it came from. Immutable; a tree's references own it, and the
-/// Python objects in it. What a check reads of a plain one fits two cache lines.
+/// A pattern with what it came from. Immutable once read. What a check reads of a plain
+/// one fits two cache lines.
 struct TensorSpec : OnCacheLines {
     /// What a check calls: the reader's own, or one that finds the reader first.
     TensorMatches matches = nullptr;
@@ -23,7 +22,9 @@ struct TensorSpec : OnCacheLines {
     std::vector<TensorBounds> sizes;
     std::vector<TensorBounds> strides;
     std::vector<int64_t> plain;  ///< TensorPattern::plain
-    PyObject* facts = nullptr;   ///< the same as a dict, in a fixed order
+    PyObject* facts = nullptr;   ///< the same as a dict, in a fixed order; borrowed
+    uint32_t named = 0;     ///< the facts that it has, by their place in that order
+    References references;  ///< own `facts` and what they are
 
     /// Every fact that is not as expected, "dtype float64 (expected float32)".
     /// Empty when all are. Cold.
@@ -76,9 +77,9 @@ inline std::string text_of(TensorOperand a) {
     return a.spec->text();
 }
 
-/// The dict of facts.
+/// A copy of the dict of facts, which others share; null when there is no memory.
 inline Owned<> object_of(TensorOperand a) noexcept {
-    return Owned<>::share(a.spec->facts);
+    return Owned<>::steal(PyDict_Copy(a.spec->facts));
 }
 
 }  // namespace guardtree

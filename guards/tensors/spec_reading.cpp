@@ -1,6 +1,7 @@
 // Tensor specs from Python: a dict of facts, or a tensor to take them from.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <memory>
 
@@ -8,7 +9,7 @@
 
 #include "names.h"
 #include "readers.h"
-#include "spec.h"
+#include "shared_specs.h"
 
 namespace guardtree {
 namespace {
@@ -25,25 +26,25 @@ bool matches_any_type(const TensorPattern& pattern, PyObject* value,
 /// Fills a spec from a dict, fact by fact.
 class SpecReader {
 public:
-    SpecReader(TensorSpec& to, References& keep, Diagnostic& problem)
-        : to_(to), keep_(keep), problem_(problem) {}
+    SpecReader(TensorSpec& to, Diagnostic& problem) : to_(to), problem_(problem) {}
 
     bool run(PyObject* facts) {
         Owned<> canonical = Owned<>::steal(PyDict_New());
         if (!canonical) return refuse("memory for a dict", facts);
         to_.facts = canonical.get();
-        keep_.push_back(std::move(canonical));
-        size_t used = 0;
+        to_.references.push_back(std::move(canonical));
+        uint32_t fact = 1;
         for (const auto& [name, read] : readers) {
             PyObject* value = PyDict_GetItemString(facts, name);
+            if (value) to_.named |= fact;
+            fact <<= 1;
             if (!value) continue;
-            ++used;
             // What the user does while we ask must not free it.
             const Owned<> held = Owned<>::share(value);
             name_ = name;
             if (!(this->*read)(value)) return false;
         }
-        if (used != static_cast<size_t>(PyDict_GET_SIZE(facts)))
+        if (std::popcount(to_.named) != PyDict_GET_SIZE(facts))
             return refuse_name(facts);
         finish();
         return agrees();
@@ -79,7 +80,7 @@ private:
     bool keep_fact(Owned<> value) {
         if (!value || PyDict_SetItemString(to_.facts, name_, value.get()) != 0)
             return refuse("memory", Py_None);
-        keep_.push_back(std::move(value));
+        to_.references.push_back(std::move(value));
         return true;
     }
 
@@ -316,7 +317,6 @@ private:
     }
 
     TensorSpec& to_;
-    References& keep_;
     Diagnostic& problem_;
     const char* name_ = nullptr;
 };
@@ -442,8 +442,8 @@ bool TensorOperand::read(PyObject* from, TensorOperand& to, References& keep,
         if (!facts) return false;
     }
     auto spec = std::make_unique<TensorSpec>();
-    if (!SpecReader(*spec, keep, problem).run(facts.get())) return false;
-    to.spec = keep_object(std::move(spec), keep, problem);
+    if (!SpecReader(*spec, problem).run(facts.get())) return false;
+    to.spec = share_spec(std::move(spec), keep, problem);
     return to.spec != nullptr;
 }
 
