@@ -29,11 +29,12 @@ PyObject* follow(const Op& op, const View& view, PyObject* from) noexcept {
 
 /// False for kinds that may run user code: they are not asked here.
 template <class T>
-bool passes(const Op& op, PyObject* value) noexcept {
+bool passes(const void* operands, PyObject* value) noexcept {
     if constexpr (GuardKind<T>) {
-        if constexpr (!T::info.calls_python) return op.as<T>().check(value);
+        if constexpr (!T::info.calls_python)
+            return static_cast<const T*>(operands)->check(value);
     }
-    static_cast<void>(op), static_cast<void>(value);
+    static_cast<void>(operands), static_cast<void>(value);
     return false;
 }
 

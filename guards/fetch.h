@@ -9,8 +9,8 @@ namespace guardtree {
 /// when it is not there, or `from` is null. About 2 ns.
 PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept;
 
-/// What a kind says of a value.
-using KindCheck = bool (*)(const Op& kind, PyObject* value) noexcept;
+/// What a kind with these operands (of its type; Op::operands) says of a value.
+using KindCheck = bool (*)(const void* operands, PyObject* value) noexcept;
 
 /// The check of a kind that runs no user code; of another, one that always fails.
 KindCheck check_of_kind(OpCode code) noexcept;

@@ -154,6 +154,9 @@ public:
         return *std::launder(reinterpret_cast<T*>(payload_));
     }
 
+    /// Of any op, by address: as<T>() where T is not at hand.
+    const void* operands() const noexcept { return payload_; }
+
     const ItemBlockOperands& block() const noexcept {
         return *std::launder(reinterpret_cast<const ItemBlockOperands*>(payload_));
     }

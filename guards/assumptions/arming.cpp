@@ -1,6 +1,7 @@
 // Arming an assumption: what keeps each link from its start to each checked value.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <tuple>
@@ -201,8 +202,13 @@ private:
             const Value value = source_of(op);
             need_operands(kind);
             if (!is_kept(kind, value)) {
-                tests_.push_back({value.object, nullptr, number_, Sort::kind,
-                                  check_of_kind(op.code())});
+                AssumptionTest test{value.object, nullptr, number_, Sort::kind,
+                                    check_of_kind(op.code())};
+                if constexpr (sizeof(T) <= sizeof(test.expected)) {
+                    std::memcpy(&test.expected, &kind, sizeof(T));
+                    test.sort = Sort::near_kind;
+                }
+                tests_.push_back(test);
             }
         }
     }

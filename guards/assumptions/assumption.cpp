@@ -31,7 +31,8 @@ const void* word_at(const void* at) noexcept {
 bool passes(const AssumptionTest& test, const Op* ops, const View& view) noexcept {
     auto* const value = static_cast<PyObject*>(const_cast<void*>(test.at));
     switch (test.sort) {
-    case AssumptionTest::Sort::kind: return test.check(ops[test.op], value);
+    case AssumptionTest::Sort::kind: return test.check(ops[test.op].operands(), value);
+    case AssumptionTest::Sort::near_kind: return test.check(&test.expected, value);
     case AssumptionTest::Sort::step:
         return follow_step(ops[test.op], view, value) == test.expected;
     case AssumptionTest::Sort::word:
@@ -87,7 +88,7 @@ Assumption::Answer Assumption::run_tests(const Program& program,
 /// differs breaks the assumption.
 [[gnu::cold]] Assumption::Answer Assumption::give_up(
     const AssumptionTest& test) noexcept {
-    if (test.sort == AssumptionTest::Sort::kind) return Answer::fails;
+    if (test.check) return Answer::fails;
     ++assumption_counts.found;
     if (test.sort == AssumptionTest::Sort::tag) {
         // The tag's dict is that of the use: the dict may be gone.

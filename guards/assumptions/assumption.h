@@ -47,10 +47,11 @@ enum class Breach : uint8_t {
 /// What is looked at each time.
 struct AssumptionTest {
     enum class Sort : uint32_t {
-        word,  ///< the word at `at` is `expected`
-        tag,   ///< the same, and `at` is the tag of a dict
-        step,  ///< op `op` fetches `expected` from `at`
-        kind,  ///< op `op` passes on `at`
+        word,       ///< the word at `at` is `expected`
+        tag,        ///< the same, and `at` is the tag of a dict
+        step,       ///< op `op` fetches `expected` from `at`
+        kind,       ///< op `op` passes on `at`
+        near_kind,  ///< the same, and its operands are copied to `expected`
     };
 
     const void* at;
