@@ -5,20 +5,13 @@
 namespace guardtree {
 namespace {
 
-lenfunc length_slot(PyTypeObject* type) noexcept {
-    if (type->tp_as_sequence && type->tp_as_sequence->sq_length) {
-        return type->tp_as_sequence->sq_length;
-    }
-    return type->tp_as_mapping ? type->tp_as_mapping->mp_length : nullptr;
-}
-
 lenfunc deque_slot = nullptr;
 PyTypeObject* deque_type = nullptr;  // kept for the process
 
 bool is_builtin(lenfunc slot) noexcept {
-    PyTypeObject* const types[] = {&PyDict_Type,    &PySet_Type,   &PyFrozenSet_Type,
-                                   &PyUnicode_Type, &PyBytes_Type, &PyByteArray_Type,
-                                   &PyRange_Type,   &PyList_Type,  &PyTuple_Type};
+    PyTypeObject* const types[] = {&PySet_Type,   &PyFrozenSet_Type, &PyUnicode_Type,
+                                   &PyBytes_Type, &PyByteArray_Type, &PyRange_Type,
+                                   &PyList_Type,  &PyTuple_Type};
     for (PyTypeObject* type : types) {
         if (slot == length_slot(type)) return true;
     }
@@ -39,9 +32,8 @@ void set_up_builtin_length() noexcept {
     }
 }
 
-Py_ssize_t builtin_length(PyObject* value) noexcept {
+Py_ssize_t builtin_length_of_others(PyObject* value) noexcept {
     if (PyList_CheckExact(value) || PyTuple_CheckExact(value)) return Py_SIZE(value);
-    if (PyDict_CheckExact(value)) return PyDict_GET_SIZE(value);
     const lenfunc slot = length_slot(Py_TYPE(value));
     if (!slot || !is_builtin(slot)) return -1;
     const Py_ssize_t length = slot(value);
@@ -50,10 +42,8 @@ Py_ssize_t builtin_length(PyObject* value) noexcept {
 }
 
 bool keeps_length_of_dict(PyObject* value) noexcept {
-    PyTypeObject* type = Py_TYPE(value);
-    return PyType_HasFeature(type, Py_TPFLAGS_DICT_SUBCLASS) &&
-           PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
-           length_slot(type) == length_slot(&PyDict_Type);
+    return PyType_HasFeature(Py_TYPE(value), Py_TPFLAGS_IMMUTABLETYPE) &&
+           has_length_of_dict(value);
 }
 
 Owned<> builtin_deque_item(PyObject* value, Py_ssize_t index) noexcept {

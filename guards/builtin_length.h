@@ -11,10 +11,32 @@ namespace guardtree {
 /// program is compiled, never during a check; cheap after the first time.
 void set_up_builtin_length() noexcept;
 
+/// What len() calls for values of a type, as CPython's PyObject_Size chooses; null for
+/// those without a length.
+inline lenfunc length_slot(PyTypeObject* type) noexcept {
+    if (type->tp_as_sequence && type->tp_as_sequence->sq_length) {
+        return type->tp_as_sequence->sq_length;
+    }
+    return type->tp_as_mapping ? type->tp_as_mapping->mp_length : nullptr;
+}
+
+/// A dict, or a value of a subclass that has dict's `__len__` now.
+inline bool has_length_of_dict(PyObject* value) noexcept {
+    if (PyDict_CheckExact(value)) return true;
+    return PyDict_Check(value) &&
+           length_slot(Py_TYPE(value)) == length_slot(&PyDict_Type);
+}
+
+/// builtin_length of what is no dict.
+Py_ssize_t builtin_length_of_others(PyObject* value) noexcept;
+
 /// Length of a list, tuple, dict, set, frozenset, str, bytes, bytearray, range or
 /// deque, or of a subclass that inherits their `__len__`; -1 for every other value. No
 /// exception.
-Py_ssize_t builtin_length(PyObject* value) noexcept;
+inline Py_ssize_t builtin_length(PyObject* value) noexcept {
+    if (has_length_of_dict(value)) return PyDict_GET_SIZE(value);
+    return builtin_length_of_others(value);
+}
 
 /// A dict, or an OrderedDict or other subclass of CPython's own, whose class keeps
 /// dict's `__len__` and stays: another subclass may have its own tomorrow.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "../kind.h"
 
@@ -33,8 +35,10 @@ struct DistinctObjects {
 
     bool check(std::span<PyObject*> values) const noexcept {
         if (values.size() == 2) return values[0] != values[1];
-        constexpr size_t few = 12;  // up to here pairs are cheaper than sorting
+        constexpr size_t few = 12;  // up to here pairs are cheaper than a set
         if (values.size() > few) {
+            if (values.size() <= 64) return are_new_to_set<128>(values);
+            if (values.size() <= 512) return are_new_to_set<1024>(values);
             std::ranges::sort(values, std::less<>());
             return std::ranges::adjacent_find(values) == values.end();
         }
@@ -42,6 +46,25 @@ struct DistinctObjects {
             for (size_t j = 0; j < i; ++j) {
                 if (values[i] == values[j]) return false;
             }
+        }
+        return true;
+    }
+
+    /// Puts each into a set of addresses with room for twice as many. A third of what
+    /// sorting takes (bench/compare_torch.py, a list of 100 tensors).
+    template <size_t room>
+    [[gnu::noinline]] static bool are_new_to_set(
+        std::span<PyObject* const> values) noexcept {
+        PyObject* set[room] = {};
+        for (PyObject* value : values) {
+            constexpr uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+            size_t at = reinterpret_cast<uintptr_t>(value) * golden_ratio >>
+                        (64 - std::countr_zero(room));
+            while (set[at]) {
+                if (set[at] == value) return false;
+                at = (at + 1) % room;
+            }
+            set[at] = value;
         }
         return true;
     }

@@ -112,6 +112,26 @@ TEST_F(Relations, with_a_value_missing_are_explained_after_the_missing_path) {
     EXPECT_EQ(guards.explained("{'y': 2}").failures.size(), 2u);
 }
 
+TEST_F(Relations, of_distinct_objects_find_any_two_of_any_number) {
+    for (const size_t count : {2u, 3u, 12u, 13u, 64u, 65u, 512u, 513u, 2000u}) {
+        const Owned<> list = names.eval("[object() for _ in range(2000)]");
+        const auto values = [&] {
+            std::vector<PyObject*> all;
+            for (size_t i = 0; i < count; ++i) {
+                all.push_back(PyList_GET_ITEM(list.get(), static_cast<Py_ssize_t>(i)));
+            }
+            return all;
+        };
+        std::vector<PyObject*> distinct = values();
+        EXPECT_TRUE(DistinctObjects{}.check(distinct)) << count;
+        for (const size_t place : {size_t{0}, (count - 2) / 2, count - 2}) {
+            std::vector<PyObject*> repeating = values();
+            repeating[place] = repeating.back();
+            EXPECT_FALSE(DistinctObjects{}.check(repeating)) << count << " " << place;
+        }
+    }
+}
+
 TEST_F(Relations, refuse_numbers_of_values_that_do_not_suit_them) {
     Guards guards(names);
     EXPECT_THROW(guards.relate("same_object()", {{"local('x')"}}), PythonError);
