@@ -46,8 +46,9 @@ GUARDTREE_AT(view_of_call, 26);
 GUARDTREE_AT(view_of_mapping, 27);
 GUARDTREE_AT(view_end, 28);
 GUARDTREE_AT(lookup, 29);
+GUARDTREE_AT(frame_code, 30);
 #undef GUARDTREE_AT
-static_assert(sizeof(guardtree_api) == 30 * sizeof(void*));
+static_assert(sizeof(guardtree_api) == 31 * sizeof(void*));
 static_assert(sizeof(guardtree_view) == 384);
 static_assert(sizeof(guardtree_found) == 16);
 static_assert(sizeof(guardtree_counts) == 32);
@@ -123,7 +124,8 @@ const guardtree_api* c_api(const char* version) noexcept {
                                       view_of_call,
                                       view_of_mapping,
                                       view_end,
-                                      c_functions::lookup};
+                                      c_functions::lookup,
+                                      frame_code};
     return &api;
 }
 

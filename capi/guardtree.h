@@ -211,6 +211,12 @@ typedef struct guardtree_api {
     /// table_scratch words. A few ns.
     int (*lookup)(guardtree_table* table, guardtree_view* view, PyObject** scratch,
                   size_t size, guardtree_found* found);
+
+    // What the table has grown by since its first version: GUARDTREE_HAS tells.
+
+    /// The code object of a frame that was entered, for which CPython 3.11 has no
+    /// public function: a new reference, or NULL with an exception set.
+    PyObject* (*frame_code)(struct _PyInterpreterFrame* frame);
 } guardtree_api;
 
 /// The bytes of the table up to and with a member: for guardtree_import_size.

@@ -124,6 +124,7 @@ int view_of_call(guardtree_view* view, PyObject* function, PyObject* const* argu
 int view_of_mapping(guardtree_view* view, const guardtree_table* table,
                     PyObject* mapping, PyObject** storage, size_t size);
 void view_end(guardtree_view* view);
+PyObject* frame_code(_PyInterpreterFrame* frame);
 
 }  // namespace c_functions
 }  // namespace guardtree

@@ -200,5 +200,11 @@ void view_end(guardtree_view* view) {
     if (view && HeldView::of(view)->is_made()) HeldView::of(view)->end();
 }
 
+PyObject* frame_code(_PyInterpreterFrame* frame) {
+    if (frame) return Owned<>::share(as_object(CPython::code(frame))).release();
+    raise_null("frame_code");
+    return nullptr;
+}
+
 }  // namespace c_functions
 }  // namespace guardtree

@@ -53,6 +53,8 @@ static const char* nulls_are_refused(PyObject* names) {
           GUARDTREE_NULL);
     CHECK(api->lookup(table, &scene.view, scene.scratch, WORDS, NULL) ==
           GUARDTREE_NULL);
+    CHECK(!api->frame_code(NULL));
+    CHECK_RAISES(PyExc_SystemError);
     api->view_end(NULL);
     api->tree_free(NULL);
     api->table_free(NULL);

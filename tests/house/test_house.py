@@ -15,8 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ["framelocals", "guards", "dsl", "framehook", "capi", "bindings"]
 ROOMS = [*LAYERS, "bench", "tests"]
 VERSIONED = "framelocals/cpython/"  # the only place that knows CPython versions
-# Programs of outsiders, who have none of our rooms.
-EXAMPLE_VERSIONS = "capi/examples/evaluator/frame_code.h"
 
 # Folders that builds and tools make, in any place.
 MADE = re.compile(
@@ -156,13 +154,11 @@ def test_layers() -> None:
 
 
 def test_versions() -> None:
-    """CPython's version and private headers are known in framelocals/cpython/ only; an
-    example has one file for them."""
+    """CPython's version and private headers are known in framelocals/cpython/ only."""
     pattern = (
         r"\bPY_(VERSION_HEX|M[AI]NOR_VERSION|MAJOR_VERSION)\b|\binternal/|Py_BUILD_CORE"
     )
-    owners = (VERSIONED, EXAMPLE_VERSIONS)
-    elsewhere = [path for path in files(*CPP) if not path.startswith(owners)]
+    elsewhere = [path for path in files(*CPP) if not path.startswith(VERSIONED)]
     demand_none(matches(pattern, elsewhere, code), test_versions)
 
 

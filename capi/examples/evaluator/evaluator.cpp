@@ -9,8 +9,6 @@
 
 #include <guardtree.h>
 
-#include "frame_code.h"
-
 namespace {
 
 struct Release {
@@ -105,7 +103,7 @@ PyObject* leave(PyThreadState* thread, _PyInterpreterFrame* frame, Owned result)
 bool serve(PyThreadState* thread, _PyInterpreterFrame* frame, PyObject*& result) {
     // Who traces wants to see the function that was written.
     if (met || thread->c_tracefunc || thread->c_profilefunc) return false;
-    const Owned code(code_of_frame(frame));
+    const Owned code(api->frame_code(frame));
     const auto found = all_guarded.find(code.get());
     if (found == all_guarded.end()) return false;
     const std::shared_ptr<Guarded> guarded = found->second;  // guards may forget it
