@@ -4,6 +4,7 @@
 
 #include "../dsl/text.h"
 #include "../framehook/hook.h"
+#include "../guards/bound_values.h"
 #include "../guards/table.h"
 
 #include "bindings.h"
@@ -38,6 +39,7 @@ void compare_answers(const View& view, const Table& table, const Entry* found) {
     std::vector<uint64_t> errors;
     for (const Shared<Entry>& entry : table.entries()) errors.push_back(entry->errors);
     const Entry* const scanned = scan_all(table, view, values.data());
+    if (scanned) drop_bound(scanned->program, values.data());
     for (size_t i = 0; i < errors.size(); ++i) table.entries()[i]->errors = errors[i];
     if (PyErr_Occurred()) throw py::error_already_set();
     PyObject* const locals = view.f_locals().get();

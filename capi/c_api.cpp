@@ -47,10 +47,14 @@ GUARDTREE_AT(view_of_mapping, 27);
 GUARDTREE_AT(view_end, 28);
 GUARDTREE_AT(lookup, 29);
 GUARDTREE_AT(frame_code, 30);
+GUARDTREE_AT(table_add_bound, 31);
+GUARDTREE_AT(table_bound, 32);
+GUARDTREE_AT(lookup_bound, 33);
 #undef GUARDTREE_AT
-static_assert(sizeof(guardtree_api) == 31 * sizeof(void*));
+static_assert(sizeof(guardtree_api) == 34 * sizeof(void*));
 static_assert(sizeof(guardtree_view) == 384);
 static_assert(sizeof(guardtree_found) == 16);
+static_assert(sizeof(guardtree_bound) == 24);
 static_assert(sizeof(guardtree_counts) == 32);
 static_assert(sizeof(guardtree_foreign) == 6 * sizeof(void*));
 
@@ -125,7 +129,10 @@ const guardtree_api* c_api(const char* version) noexcept {
                                       view_of_mapping,
                                       view_end,
                                       c_functions::lookup,
-                                      frame_code};
+                                      frame_code,
+                                      table_add_bound,
+                                      table_bound,
+                                      lookup_bound};
     return &api;
 }
 

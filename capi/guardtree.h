@@ -62,6 +62,13 @@ typedef struct guardtree_found {
     uint64_t entry;
 } guardtree_found;
 
+/// Where lookup_bound puts the values that an entry hands over.
+typedef struct guardtree_bound {
+    PyObject** values;  ///< room of yours, for table_bound values
+    size_t size;        ///< of that room, in words
+    size_t count;       ///< set by the look-up: how many of them are yours now
+} guardtree_bound;
+
 /// Counters, of an entry or of all.
 typedef struct guardtree_counts {
     uint64_t entries;
@@ -217,6 +224,24 @@ typedef struct guardtree_api {
     /// The code object of a frame that was entered, for which CPython 3.11 has no
     /// public function: a new reference, or NULL with an exception set.
     PyObject* (*frame_code)(struct _PyInterpreterFrame* frame);
+
+    /// table_add for an entry that hands over the values of `nodes` of the tree, in
+    /// this order: lookup_bound gives the very objects that the guards checked, so that
+    /// nothing is fetched twice. A node without a check only has to be there. A node
+    /// may come more than once.
+    uint64_t (*table_add_bound)(guardtree_table* table, const guardtree_tree* tree,
+                                void* payload, void (*destroy)(void* payload),
+                                const int64_t* nodes, size_t count);
+
+    /// The most values that an entry of the table hands over; adding may raise it.
+    size_t (*table_bound)(const guardtree_table* table);
+
+    /// lookup that gives the values of the entry it hits, too: new references, the
+    /// first `bound->count` of `bound->values`. With any other answer there are none,
+    /// and `count` is 0. GUARDTREE_TOO_SMALL where the room is less than table_bound.
+    int (*lookup_bound)(guardtree_table* table, guardtree_view* view,
+                        PyObject** scratch, size_t size, guardtree_found* found,
+                        guardtree_bound* bound);
 } guardtree_api;
 
 /// The bytes of the table up to and with a member: for guardtree_import_size.

@@ -24,6 +24,7 @@ struct guardtree_table : guardtree::Counted {
     guardtree::Shared<guardtree::Table> entries =
         guardtree::make_shared_counted<guardtree::Table>();
     uint64_t last_entry = 0;
+    size_t most_bound = 0;  ///< values that an entry hands over
     uint64_t misses = 0;
     guardtree::Shared<guardtree_table> own;  ///< the client's; empty once it is freed
 };
@@ -125,6 +126,13 @@ int view_of_mapping(guardtree_view* view, const guardtree_table* table,
                     PyObject* mapping, PyObject** storage, size_t size);
 void view_end(guardtree_view* view);
 PyObject* frame_code(_PyInterpreterFrame* frame);
+
+uint64_t table_add_bound(guardtree_table* table, const guardtree_tree* tree,
+                         void* payload, void (*destroy)(void*), const int64_t* nodes,
+                         size_t count);
+size_t table_bound(const guardtree_table* table);
+int lookup_bound(guardtree_table* table, guardtree_view* view, PyObject** scratch,
+                 size_t size, guardtree_found* found, guardtree_bound* bound);
 
 }  // namespace c_functions
 }  // namespace guardtree

@@ -9,10 +9,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "../framehook/thread_state.h"
 #include "../framelocals/exception.h"
+#include "../guards/bound_values.h"
 #include "../guards/explain.h"
 #include "../guards/first_match.h"
 
@@ -91,8 +94,27 @@ int found_entry(const Entry& entry, guardtree_found* found) noexcept {
     return GUARDTREE_HIT;
 }
 
+/// Hands over what a walk that passed has left to its caller; null: nobody wants it.
+void hand_over(const Entry& entry, const View& view, PyObject** values,
+               guardtree_bound* to) noexcept {
+    if (!entry.program.bound()) return;
+    if (!to) {
+        drop_bound(entry.program, values);
+        return;
+    }
+    take_bound(entry.program, view, values, to->values);
+    to->count = bound_count(entry.program);
+}
+
+void take_back(guardtree_bound* handed) noexcept {
+    if (!handed) return;
+    for (; handed->count; --handed->count)
+        Owned<>::steal(handed->values[handed->count - 1]).reset();
+}
+
 [[gnu::noinline]] int look_up_pinned(guardtree_table& given, HeldView& held,
-                                     guardtree_found* found) noexcept {
+                                     guardtree_found* found,
+                                     guardtree_bound* bound) noexcept {
     if (PyErr_Occurred()) return GUARDTREE_EXCEPTION;  // the client's own
     const Shared<guardtree_table> pinned(&given);
     const Shared<Table> entries = given.entries;
@@ -103,6 +125,7 @@ int found_entry(const Entry& entry, guardtree_found* found) noexcept {
     {
         const HookPause pause;
         entry = lookup(*entries, *held.view, values);
+        if (entry) hand_over(*entry, *held.view, values, bound);
     }
     if (!entry) {
         ++given.misses;
@@ -110,7 +133,54 @@ int found_entry(const Entry& entry, guardtree_found* found) noexcept {
     }
     const bool is_there = given.entries.get() == entries.get() ||
                           find_entry(*given.entries, payload_of(*entry).entry);
-    return is_there ? found_entry(*entry, found) : GUARDTREE_MISS;
+    if (is_there) return found_entry(*entry, found);
+    const HookPause pause;
+    take_back(bound);
+    return GUARDTREE_MISS;
+}
+
+/// The look-up of both functions; `bound` may be null.
+[[gnu::always_inline]] inline int look_up(guardtree_table* table, guardtree_view* view,
+                                          PyObject** scratch, size_t size,
+                                          guardtree_found* found,
+                                          guardtree_bound* bound) noexcept {
+    if (!table || !view || !found) [[unlikely]]
+        return GUARDTREE_NULL;
+    HeldView& held = *HeldView::of(view);
+    if (!held.is_made()) [[unlikely]]
+        return GUARDTREE_NO_VIEW;
+    if (!table->code.is(as_object(held.view->code().get()))) [[unlikely]]
+        return GUARDTREE_OTHER_CODE;
+    const Table& entries = *table->entries;
+    const Entry* entry = nullptr;
+    if (entries.is_leaf()) [[likely]] {
+        entry = first_match(entries, LeafSlots(held.view->slots()), nullptr);
+    } else {
+        if (entries.calls_python()) return look_up_pinned(*table, held, found, bound);
+        if (size < entries.value_count()) return GUARDTREE_TOO_SMALL;
+        if (!scratch && entries.value_count()) return GUARDTREE_NULL;
+        entry = guardtree::lookup(entries, *held.view, scratch);
+        if (entry) hand_over(*entry, *held.view, scratch, bound);
+    }
+    if (entry) [[likely]]
+        return found_entry(*entry, found);
+    ++table->misses;
+    return GUARDTREE_MISS;
+}
+
+/// What is no number of a node stays none: 0 is the view itself.
+std::vector<NodeId> node_ids(std::span<const int64_t> nodes) {
+    std::vector<NodeId> ids;
+    for (const int64_t node : nodes)
+        ids.push_back(node > 0 && node < no_id ? static_cast<NodeId>(node) : 0);
+    return ids;
+}
+
+size_t most_bound(const Table& table) noexcept {
+    size_t most = 0;
+    for (const Shared<Entry>& each : table.entries())
+        most = std::max(most, bound_count(each->program));
+    return most;
 }
 
 }  // namespace
@@ -149,7 +219,13 @@ void table_free(guardtree_table* table) {
 
 uint64_t table_add(guardtree_table* table, const guardtree_tree* tree, void* payload,
                    void (*destroy)(void*)) {
-    if (!table || !tree) {
+    return table_add_bound(table, tree, payload, destroy, nullptr, 0);
+}
+
+uint64_t table_add_bound(guardtree_table* table, const guardtree_tree* tree,
+                         void* payload, void (*destroy)(void*), const int64_t* nodes,
+                         size_t count) {
+    if (!table || !tree || (count && !nodes)) {
         raise_null("table_add");
         return 0;
     }
@@ -161,7 +237,12 @@ uint64_t table_add(guardtree_table* table, const guardtree_tree* tree, void* pay
     Program program;
     Diagnostic problem;
     auto* code = reinterpret_cast<PyCodeObject*>(table->code.object);
-    if (!Program::compile(tree->tree, code, program, problem)) {
+    const std::vector<NodeId> bound = node_ids({nodes, count});
+    Tree demanding;
+    if (count) demanding = tree->tree;
+    const Tree& guards = count ? demanding : tree->tree;
+    if (!demand_values(demanding, bound, problem) ||
+        !Program::compile(guards, code, program, problem, nullptr, bound)) {
         raise_diagnostic(problem);
         return 0;
     }
@@ -171,6 +252,7 @@ uint64_t table_add(guardtree_table* table, const guardtree_tree* tree, void* pay
     table->last_entry = number;
     table->entries = table->entries->with(
         make_shared_counted<Entry>(std::move(program), std::move(kept), Owned<>()));
+    table->most_bound = most_bound(*table->entries);
     return number;
 }
 
@@ -186,7 +268,12 @@ int table_remove(guardtree_table* table, uint64_t entry) {
         return -1;
     }
     table->entries = before->without(*found);
+    table->most_bound = most_bound(*table->entries);
     return 0;
+}
+
+size_t table_bound(const guardtree_table* table) {
+    return table ? table->most_bound : 0;
 }
 
 size_t table_scratch(const guardtree_table* table) {
@@ -242,27 +329,16 @@ PyObject* table_explain(guardtree_table* table, guardtree_view* view) {
 
 int lookup(guardtree_table* table, guardtree_view* view, PyObject** scratch,
            size_t size, guardtree_found* found) {
-    if (!table || !view || !found) [[unlikely]]
-        return GUARDTREE_NULL;
-    HeldView& held = *HeldView::of(view);
-    if (!held.is_made()) [[unlikely]]
-        return GUARDTREE_NO_VIEW;
-    if (!table->code.is(as_object(held.view->code().get()))) [[unlikely]]
-        return GUARDTREE_OTHER_CODE;
-    const Table& entries = *table->entries;
-    const Entry* entry = nullptr;
-    if (entries.is_leaf()) [[likely]] {
-        entry = first_match(entries, LeafSlots(held.view->slots()), nullptr);
-    } else {
-        if (entries.calls_python()) return look_up_pinned(*table, held, found);
-        if (size < entries.value_count()) return GUARDTREE_TOO_SMALL;
-        if (!scratch && entries.value_count()) return GUARDTREE_NULL;
-        entry = guardtree::lookup(entries, *held.view, scratch);
-    }
-    if (entry) [[likely]]
-        return found_entry(*entry, found);
-    ++table->misses;
-    return GUARDTREE_MISS;
+    return look_up(table, view, scratch, size, found, nullptr);
+}
+
+int lookup_bound(guardtree_table* table, guardtree_view* view, PyObject** scratch,
+                 size_t size, guardtree_found* found, guardtree_bound* bound) {
+    if (!table || !bound) return GUARDTREE_NULL;
+    bound->count = 0;
+    if (bound->size < table->most_bound) return GUARDTREE_TOO_SMALL;
+    if (table->most_bound && !bound->values) return GUARDTREE_NULL;
+    return look_up(table, view, scratch, size, found, bound);
 }
 
 }  // namespace c_functions

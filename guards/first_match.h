@@ -8,7 +8,8 @@ namespace guardtree {
 
 enum class Tried : uint8_t { failed, passed, raised };
 
-/// Walks one entry. `raised`: an exception is pending that must reach the program;
+/// Walks one entry. `passed`: its bound values are the caller's (bound_values.h).
+/// `raised`: an exception is pending that must reach the program;
 /// every other one is kept in the entry.
 template <Walkable W>
 [[gnu::always_inline]] inline Tried try_entry(const Entry& entry, const W& view,

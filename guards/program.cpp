@@ -46,20 +46,27 @@ bool makes_reference(const Op& op) noexcept {
 
 class Compiler {
 public:
-    Compiler(const Tree& tree, PyCodeObject* code, const FailureCounts* counts,
-             Program& program, Diagnostic& problem)
+    Compiler(const Tree& tree, PyCodeObject* code, Program& program,
+             Diagnostic& problem, const FailureCounts* counts,
+             std::span<const NodeId> bound)
         : tree_(tree),
           code_(code),
           program_(program),
           problem_(problem),
-          order_(tree, counts),
+          bound_(bound),
+          order_(tree, counts, bound),
           eligible_(tree, order_) {}
 
     bool run() {
+        if (bound_.size() > most_values) {
+            refuse_size(bound_.size());
+            return false;
+        }
         producer_.assign(tree_.node_count(), no_op);
         slot_.assign(tree_.node_count(), -1);
         if (!emit_roots() || !emit_relations() || !place_values()) return false;
         keep_references();
+        bind_values();
         return true;
     }
 
@@ -148,6 +155,8 @@ private:
             step.id = id;
             program_.ops_.push_back(step);
             producer_[id] = step_op;
+            if (order_.is_bound(id) && assumption_op_ == no_op)
+                kept_.push_back(step_op);
         } else {
             slot_[id] = step.as<Local>().slot;
         }
@@ -166,7 +175,8 @@ private:
     Py_ssize_t block_index(NodeId child, OpCode step) const {
         const Node& node = tree_.node(child);
         if (node.step.code() != step || node.last_child != no_id ||
-            node.last_check == no_id || order_.is_related(child)) {
+            node.last_check == no_id || order_.is_related(child) ||
+            order_.is_bound(child)) {
             return -1;
         }
         const Check& check = tree_.check_at(node.last_check);
@@ -336,6 +346,7 @@ private:
             }
             return op.is_from_local() && op.is_kind() && op.info().is_leaf;
         });
+        program_.is_leaf_ &= bound_.empty();
         return true;
     }
 
@@ -362,17 +373,51 @@ private:
                         (next != python_ops.end() && *next <= last_read_[i]);
             if (owned_[i]) ++owned_count_;
         }
+        for (const size_t op : kept_) {
+            if (!owned_[op]) ++owned_count_;
+            owned_[op] = true;
+        }
+        program_.kept_count_ = static_cast<uint16_t>(kept_.size());
     }
 
-    /// Owned values first, each in a place of its own; then those that relations read,
-    /// the same; then what shares places; then the relations' scratch. The number of
-    /// all.
+    /// Says where each value lies that is to be handed over, now that all have places.
+    void bind_values() {
+        if (bound_.empty()) return;
+        using Source = BoundValues::Source;
+        auto made = std::make_unique<BoundValues>();
+        for (size_t i = 0; i < bound_.size(); ++i) {
+            const NodeId node = bound_[i];
+            const size_t op = producer_[node];
+            const auto later = bound_.subspan(i + 1);
+            const bool again = std::ranges::find(later, node) != later.end();
+            if (slot_[node] >= 0) {
+                made->values.push_back(
+                    {Source::slot, static_cast<uint16_t>(slot_[node])});
+            } else if (std::ranges::find(kept_, op) != kept_.end()) {
+                made->values.push_back({again ? Source::shared : Source::kept,
+                                        program_.ops_[op].destination});
+            } else {
+                const auto path = static_cast<uint16_t>(made->paths.size());
+                made->values.push_back({Source::path, path});
+                made->paths.push_back(program_.path_of(op));
+            }
+        }
+        program_.bound_ = std::move(made);
+    }
+
+    /// Owned values first, each in a place of its own, the last of them those that are
+    /// handed over; then those that relations read, the same; then what shares places;
+    /// then the relations' scratch. The number of all.
     size_t give_places() {
         Ops& ops = program_.ops_;
+        size_t next_bound = owned_count_ - kept_.size();
+        for (const size_t op : kept_)
+            ops[op].destination = static_cast<uint16_t>(next_bound++);
         size_t next_owned = 0;
         size_t next_kept = owned_count_;
         for (size_t i = 0; i < ops.size(); ++i) {
             if (!ops[i].is_step() || !(owned_[i] || is_kept_[i])) continue;
+            if (std::ranges::find(kept_, i) != kept_.end()) continue;
             ops[i].destination =
                 static_cast<uint16_t>(owned_[i] ? next_owned++ : next_kept++);
         }
@@ -404,6 +449,7 @@ private:
     PyCodeObject* code_;
     Program& program_;
     Diagnostic& problem_;
+    std::span<const NodeId> bound_;
     TreeOrder order_;
     Eligible eligible_;
     size_t assumption_op_ = no_op;  ///< of the one that is not ended yet
@@ -414,6 +460,7 @@ private:
     std::vector<size_t> last_read_;
     std::vector<bool> is_kept_;
     std::vector<bool> owned_;
+    std::vector<size_t> kept_;  ///< steps whose values are handed over
     size_t owned_count_ = 0;
 };
 
@@ -423,10 +470,11 @@ Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
 
 bool Program::compile(const Tree& tree, PyCodeObject* code, Program& to,
-                      Diagnostic& problem, const FailureCounts* counts) {
+                      Diagnostic& problem, const FailureCounts* counts,
+                      std::span<const NodeId> bound) {
     set_up_builtin_length();
     Program made;
-    if (!Compiler(tree, code, counts, made, problem).run()) return false;
+    if (!Compiler(tree, code, made, problem, counts, bound).run()) return false;
     to = std::move(made);
     return true;
 }

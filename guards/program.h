@@ -32,6 +32,24 @@ struct ValuePath {
 
 bool same_path(const ValuePath& a, const ValuePath& b) noexcept;
 
+/// What a program hands over, and where it lies once the guards have passed.
+struct BoundValues {
+    enum class Source : uint8_t {
+        slot,    ///< of the view
+        kept,    ///< a place among the walk's values, which leaves it owned
+        shared,  ///< the same place as one behind it
+        path,    ///< fetched anew: an assumption spoke for it
+    };
+
+    struct Value {
+        Source source;
+        uint16_t index;  ///< of a slot, a place or a path
+    };
+
+    std::vector<Value> values;
+    std::vector<ValuePath> paths;
+};
+
 /// How often each node's step and each check did not pass: what fail-first ordering
 /// goes by. Shorter vectors mean zero.
 struct FailureCounts {
@@ -52,10 +70,12 @@ public:
 
     /// Compiles a snapshot of `tree` for `code`. Paths without checks are left out.
     /// With `counts`, siblings that failed more often come first, as far as no user
-    /// code runs between them: the answer stays the same. On failure `to` is untouched
-    /// and `problem` says what does not fit.
+    /// code runs between them: the answer stays the same. The values of `bound`, nodes
+    /// with checks (demand_values), are handed over to who walks it (bound_values.h).
+    /// On failure `to` is untouched and `problem` says what does not fit.
     static bool compile(const Tree& tree, PyCodeObject* code, Program& to,
-                        Diagnostic& problem, const FailureCounts* counts = nullptr);
+                        Diagnostic& problem, const FailureCounts* counts = nullptr,
+                        std::span<const NodeId> bound = {});
 
     std::span<const Op> ops() const noexcept { return ops_; }
 
@@ -64,6 +84,12 @@ public:
     uint16_t value_count() const noexcept { return value_count_; }
 
     uint16_t owned_count() const noexcept { return owned_count_; }
+
+    /// The last of the owned values: those that a walk that passes leaves owned.
+    uint16_t kept_count() const noexcept { return kept_count_; }
+
+    /// What it hands over; null where nothing was asked for. Such a program is no leaf.
+    const BoundValues* bound() const noexcept { return bound_.get(); }
 
     /// Some op may run user code.
     bool calls_python() const noexcept { return calls_python_; }
@@ -125,6 +151,7 @@ private:
     Ops ops_;
     uint16_t value_count_ = 0;
     uint16_t owned_count_ = 0;
+    uint16_t kept_count_ = 0;
     bool calls_python_ = false;
     bool is_leaf_ = true;
     std::vector<SlotName> names_;
@@ -133,6 +160,7 @@ private:
     std::vector<Note> notes_;
     References references_;
     std::vector<std::unique_ptr<Assumption>> assumptions_;
+    std::unique_ptr<const BoundValues> bound_;
 };
 
 }  // namespace guardtree

@@ -28,11 +28,14 @@ struct Entry : OnCacheLines, Counted {
     const Owned<>
         source;       ///< what the guards were given as: a GuardManager, a callable
     Owned<> meaning;  ///< for strict mode: what the oracle judges by, or null
+    Owned<> names;    ///< a tuple: of the values that it hands over; null for none
     mutable uint64_t hits = 0;
     mutable uint64_t errors = 0;
     mutable uint64_t last_use = 0;  ///< by use_clock
     mutable Owned<>
         last_error;  ///< the last exception of a guard that was not let through
+    /// With replacement code: where those values go, by the names.
+    std::vector<uint16_t> slots;
 };
 
 /// Counts misses and new entries of all tables: how long ago an entry was used is told
@@ -133,8 +136,9 @@ private:
 
 /// The first entry of `table` whose guards pass, or null. Null with an exception
 /// pending when one must reach the program; every other exception of a guard is kept in
-/// its entry. `values` has room for table.value_count(). The caller keeps `table` alive
-/// (pins it when it calls_python()). Needs the GIL.
+/// its entry. What the entry hands over is the caller's to take or drop
+/// (bound_values.h). `values` has room for table.value_count(). The caller keeps the
+/// table alive (pins it when it calls_python()). Needs the GIL.
 const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept;
 
 /// The same answer found by trying all entries in order: what strict mode compares

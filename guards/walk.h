@@ -216,7 +216,8 @@ inline void drop(PyObject** values, uint16_t count) noexcept {
 /// Evaluates `program` on `view`; on LeafSlots when program.is_leaf(). `values` has
 /// room for program.value_count(). On error the exception is in `error`, or pending
 /// when it must reach the program. Needs the GIL. The observer hears of each op that
-/// did not pass, with its source (borrowed, may be null).
+/// did not pass, with its source (borrowed, may be null). Where one that does not hear
+/// each passes, the values of program.bound() are the caller's (bound_values.h).
 template <Walkable W, class Observer>
 Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& error,
              Observer& observer) noexcept {
@@ -338,8 +339,10 @@ done:
         if (outcome != Verdict::pass) {  // an exception may be on its way out
             const ExceptionPause pause;
             drop(values, owned_count);
-        } else {
+        } else if constexpr (Observer::hears_each) {
             drop(values, owned_count);
+        } else {  // the rest is the caller's (bound_values.h)
+            drop(values, static_cast<uint16_t>(owned_count - program.kept_count()));
         }
     }
     return outcome;

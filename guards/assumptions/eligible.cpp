@@ -27,6 +27,18 @@ bool reads_dict(const Op& op) noexcept {
     return op.info().reads == Reads::item || op.info().reads == Reads::attribute;
 }
 
+/// What is handed over without having been looked at is fetched after all guards: it
+/// has to be what they would have seen.
+bool may_run_python(const Tree& tree) noexcept {
+    for (NodeId id = 1; id < tree.node_count(); ++id) {
+        if (tree.node(id).step.info().calls_python) return true;
+    }
+    for (CheckId id = 0; id < tree.check_count(); ++id) {
+        if (tree.check_at(id).kind.info().calls_python) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 Eligible::Eligible(const Tree& tree, const TreeOrder& order)
@@ -34,11 +46,13 @@ Eligible::Eligible(const Tree& tree, const TreeOrder& order)
       is_pure_(tree.node_count(), true),
       lookups_(tree.node_count(), 0),
       is_useful_(tree.node_count(), false) {
+    const bool binds_unseen = !order.has_bound() || !may_run_python(tree);
     for (auto id = static_cast<NodeId>(tree.node_count()); id-- > 1;) {
         if (!order.is_useful(id)) continue;
         is_useful_[id] = true;
         const Node& node = tree.node(id);
         if (order.is_related(id) || !is_plain(node.step)) is_pure_[id] = false;
+        if (order.is_bound(id) && !binds_unseen) is_pure_[id] = false;
         if (reads_dict(node.step)) ++lookups_[id];
         tree.each_check(id, [&](CheckId check) {
             if (!is_plain(tree.check_at(check).kind)) is_pure_[id] = false;

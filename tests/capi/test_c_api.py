@@ -133,6 +133,10 @@ def test_a_hostile_client_meets_errors(
     assert "of a destructor" in quiet_unraisable
 
 
+def test_a_client_takes_what_guards_checked(build: Build) -> None:
+    run_all(load(build("bound")))
+
+
 def pointer_of(capsule: Any) -> int:
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]

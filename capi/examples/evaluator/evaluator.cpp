@@ -31,15 +31,15 @@ bool is_installed = false;
 /// What lies on the C stack for a look-up; guard() refuses what needs more.
 constexpr size_t most_words = 64;
 constexpr size_t most_arguments = 32;
-using Arguments = std::array<PyObject*, most_arguments>;
+using Arguments = std::array<Owned, most_arguments>;
 
 /// A function's code, and what is called in its stead when guards pass.
 struct Guarded {
     Owned code;  ///< held, so that no other code gets its address
     guardtree_table* table = nullptr;
     size_t positional = 0;  ///< arguments that are passed by position
+    size_t count = 0;       ///< of all arguments
     Owned keywords;         ///< names of those that are passed by name
-    Owned names;            ///< of all
 
     Guarded() = default;
     Guarded(const Guarded&) = delete;
@@ -51,36 +51,28 @@ struct Guarded {
 /// By code object. Never destroyed: the process ends after Python does.
 auto& all_guarded = *new std::unordered_map<PyObject*, std::shared_ptr<Guarded>>;
 
-/// Where this thread's look-up puts the arguments that it meets; null while there is
-/// none. Frames that a guard's Python code enters run plain, so look-ups do not nest.
-thread_local Arguments* met = nullptr;
+/// Whether this thread looks a frame up: frames that guards enter meanwhile run plain.
+thread_local bool is_looking = false;
 
-/// A guard that always passes, and gets an argument's value out of the frame. The
-/// frame keeps the value alive until it is left.
-int meet(PyObject* value, void* index) {
-    (*met)[reinterpret_cast<uintptr_t>(index)] = value;
-    return 1;
-}
-
-PyObject* describe_meet(void* index) {
-    return PyUnicode_FromFormat("argument %zu", reinterpret_cast<uintptr_t>(index));
-}
-
-/// What is to be called in the frame's stead; null for nothing, or with an exception.
+/// What is to be called in the frame's stead, with which arguments; null for nothing,
+/// or with an exception.
 Owned look_up(const Guarded& guarded, _PyInterpreterFrame* frame, Arguments& to) {
     guardtree_view view;
     view.opaque[0] = 0;
     // No view is made of a generator that goes on: its locals are no longer arguments.
     if (api->view_of_frame(&view, frame) != GUARDTREE_HIT) return {};
     std::array<PyObject*, most_words> scratch;
+    std::array<PyObject*, most_arguments> values;
+    guardtree_bound bound{values.data(), values.size(), 0};
     guardtree_found found;
-    met = &to;
-    const int answer =
-        api->lookup(guarded.table, &view, scratch.data(), scratch.size(), &found);
+    is_looking = true;
+    const int answer = api->lookup_bound(guarded.table, &view, scratch.data(),
+                                         scratch.size(), &found, &bound);
     Owned replacement;
     if (answer == GUARDTREE_HIT) replacement = share(found.payload);
+    for (size_t i = 0; i < bound.count; ++i) to[i].reset(values[i]);
     api->view_end(&view);
-    met = nullptr;
+    is_looking = false;
     return replacement;
 }
 
@@ -102,7 +94,7 @@ PyObject* leave(PyThreadState* thread, _PyInterpreterFrame* frame, Owned result)
 /// to be run.
 bool serve(PyThreadState* thread, _PyInterpreterFrame* frame, PyObject*& result) {
     // Who traces wants to see the function that was written.
-    if (met || thread->c_tracefunc || thread->c_profilefunc) return false;
+    if (is_looking || thread->c_tracefunc || thread->c_profilefunc) return false;
     const Owned code(api->frame_code(frame));
     const auto found = all_guarded.find(code.get());
     if (found == all_guarded.end()) return false;
@@ -112,7 +104,9 @@ bool serve(PyThreadState* thread, _PyInterpreterFrame* frame, PyObject*& result)
     if (!replacement && !PyErr_Occurred()) return false;
     Owned answer;
     if (replacement) {
-        answer.reset(PyObject_Vectorcall(replacement.get(), arguments.data(),
+        std::array<PyObject*, most_arguments> given;
+        for (size_t i = 0; i < guarded->count; ++i) given[i] = arguments[i].get();
+        answer.reset(PyObject_Vectorcall(replacement.get(), given.data(),
                                          guarded->positional, guarded->keywords.get()));
     }
     result = leave(thread, frame, std::move(answer));
@@ -126,22 +120,19 @@ PyObject* evaluate(PyThreadState* thread, _PyInterpreterFrame* frame, int throwi
     return evaluator_below(thread, frame, throwing);
 }
 
-/// Makes guards hand out the arguments of a function. False with an exception set.
-bool add_arguments(guardtree_tree* tree, const Guarded& guarded) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guarded.names.get()); ++i) {
-        guardtree_foreign about{};
-        about.size = sizeof about;
-        about.context = reinterpret_cast<void*>(i);
-        about.describe = describe_meet;
-        const Owned check(api->check_operand(meet, &about));
-        if (!check) return false;
-        PyObject* name = PyTuple_GET_ITEM(guarded.names.get(), i);
-        const int64_t node = api->tree_step(tree, 0, "local", &name, 1);
-        PyObject* operand = check.get();
-        if (node < 0 || api->tree_check(tree, node, "native", &operand, 1) < 0)
-            return false;
+Owned names_of_locals(PyObject* code) {
+    return Owned(PyCode_GetVarnames(reinterpret_cast<PyCodeObject*>(code)));
+}
+
+/// The tree's nodes of a function's arguments. False with an exception set.
+bool find_arguments(guardtree_tree* tree, const Guarded& guarded, int64_t* nodes) {
+    const Owned names = names_of_locals(guarded.code.get());
+    for (size_t i = 0; names && i < guarded.count; ++i) {
+        PyObject* name = PyTuple_GET_ITEM(names.get(), i);
+        nodes[i] = api->tree_step(tree, 0, "local", &name, 1);
+        if (nodes[i] < 0) return false;
     }
-    return true;
+    return names != nullptr;
 }
 
 /// What is known of a function; null with an exception set.
@@ -160,13 +151,12 @@ std::shared_ptr<Guarded> read_function(PyObject* function) {
         return nullptr;
     }
     guarded->positional = static_cast<size_t>(code->co_argcount);
-    const Owned locals(PyCode_GetVarnames(const_cast<PyCodeObject*>(code)));
+    guarded->count = static_cast<size_t>(count);
+    const Owned locals = names_of_locals(guarded->code.get());
     if (!locals) return nullptr;
-    guarded->names.reset(PyTuple_GetSlice(locals.get(), 0, count));
     guarded->keywords.reset(PyTuple_GetSlice(locals.get(), code->co_argcount, count));
     guarded->table = api->table_new(function);
-    const bool has_names = guarded->names && guarded->keywords;
-    return has_names && guarded->table ? guarded : nullptr;
+    return guarded->keywords && guarded->table ? guarded : nullptr;
 }
 
 /// Compiles guards into an entry whose payload is `replacement`.
@@ -175,11 +165,12 @@ bool add_entry(Guarded& guarded, PyObject* function, const char* guards,
     guardtree_tree* tree = api->tree_of_text(function, guards, nullptr);
     if (!tree) return false;
     uint64_t entry = 0;
-    if (add_arguments(tree, guarded)) {
+    std::array<int64_t, most_arguments> nodes;
+    if (find_arguments(tree, guarded, nodes.data())) {
+        const auto release = [](void* it) { Py_DecRef(static_cast<PyObject*>(it)); };
         Owned payload = share(replacement);
-        entry = api->table_add(guarded.table, tree, payload.get(), [](void* object) {
-            Py_DecRef(static_cast<PyObject*>(object));
-        });
+        entry = api->table_add_bound(guarded.table, tree, payload.get(), release,
+                                     nodes.data(), guarded.count);
         if (entry) payload.release();
     }
     api->tree_free(tree);
