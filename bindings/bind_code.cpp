@@ -25,6 +25,19 @@ void require_fit(PyCodeObject* original, PyCodeObject* replacement) {
         problem);
 }
 
+/// Where the named values go in frames of `replacement`. Throws ValueError.
+std::vector<uint16_t> slots_of(const Bindings& bindings, PyCodeObject* original,
+                               PyCodeObject* replacement) {
+    if (!bindings.names) return {};
+    if (original && !may_fit_in_place(original, replacement)) {
+        throw py::value_error(
+            "bindings: the code of a generator or coroutine needs a larger frame than "
+            "the guarded one has, so its locals cannot be bound: let it fetch the "
+            "values itself, or use fewer locals and less stack");
+    }
+    return bindable_slots(bindings, replacement);
+}
+
 /// The guard of a plain callable: one Python-level check on f_locals.
 Tree tree_of_callable(PyObject* callable) {
     Tree tree;
@@ -44,8 +57,12 @@ Tree tree_of_callable(PyObject* callable) {
 }
 
 /// Raises guardtree.bytecode.UnsafeCode for code that may crash the interpreter.
-void verify_code(py::handle code) {
-    py::module_::import("guardtree.bytecode").attr("verify")(code);
+void verify_code(py::handle code, const Bindings& bindings) {
+    const py::object verify = py::module_::import("guardtree.bytecode").attr("verify");
+    if (bindings.names)
+        verify(code, py::arg("bound") = py::handle(bindings.names.get()));
+    else
+        verify(code);
 }
 
 }  // namespace
@@ -58,7 +75,7 @@ void set_code_in_callback(PyCodeObject* code) noexcept {
     callback_code = code;
 }
 
-GuardedCode::GuardedCode(py::handle code, py::handle check_fn)
+GuardedCode::GuardedCode(py::handle code, py::handle check_fn, py::handle bindings)
     : code_(Owned<>::share(code.ptr())), check_fn_(Owned<>::share(check_fn.ptr())) {
     if (!PyCode_Check(code.ptr())) {
         Diagnostic problem;
@@ -73,19 +90,23 @@ GuardedCode::GuardedCode(py::handle code, py::handle check_fn)
         guards.compiled();  // what does not compile is told here, not later
         tree_ = guards.tree;
         original = guards.code();
+        bindings_ = read_bindings(bindings, check_fn);
     } else {
         tree_ = tree_of_callable(check_fn.ptr());
+        if (!bindings.is_none()) {
+            throw py::type_error(
+                "bindings: a callable guard has no paths; give a GuardManager");
+        }
     }
     if (original) require_fit(original, replacement);
+    slots_of(bindings_, original, replacement);
 }
 
 Shared<Entry> GuardedCode::entry_for(PyCodeObject* code) const {
-    require_fit(code, reinterpret_cast<PyCodeObject*>(code_.get()));
-    Program program;
-    Diagnostic problem;
-    if (!Program::compile(tree_, code, program, problem)) throw_diagnostic(problem);
-    auto entry = make_shared_counted<Entry>(std::move(program), code_, check_fn_);
-    entry->meaning = meaning_of(tree_, code);
+    auto* replacement = reinterpret_cast<PyCodeObject*>(code_.get());
+    require_fit(code, replacement);
+    auto entry = make_entry(tree_, code, code_, check_fn_, bindings_);
+    entry->slots = slots_of(bindings_, code, replacement);
     return entry;
 }
 
@@ -160,15 +181,20 @@ void bind_code(py::module_& module) {
                             "`code` is not a code object "
                             "or does not fit the guarded one, saying what differs; "
                             "with `verify` (None: in strict mode), also when it may "
-                            "crash the interpreter: see guardtree.bytecode.verify.")
-        .def(py::init(
-                 [](py::handle code, py::handle check_fn, std::optional<bool> verify) {
-                     auto made = std::make_unique<GuardedCode>(code, check_fn);
-                     if (verify.value_or(is_strict())) verify_code(code);
-                     return made;
-                 }),
+                            "crash the interpreter: see guardtree.bytecode.verify. "
+                            "`bindings`: a dict of locals of `code`, no arguments, to "
+                            "paths of the GuardManager; the code finds them bound to "
+                            "the very values that the guards checked. Such code runs "
+                            "on no frame that its guards did not pass, nor in the few "
+                            "frames that cannot become its own where they lie.")
+        .def(py::init([](py::handle code, py::handle check_fn, py::handle bindings,
+                         std::optional<bool> verify) {
+                 auto made = std::make_unique<GuardedCode>(code, check_fn, bindings);
+                 if (verify.value_or(is_strict())) verify_code(code, made->bindings());
+                 return made;
+             }),
              py::arg("code"), py::arg("check_fn"), py::kw_only(),
-             py::arg("verify") = py::none())
+             py::arg("bindings") = py::none(), py::arg("verify") = py::none())
         .def_property_readonly("code",
                                [](const py::object& self) {
                                    return initialised<GuardedCode>(self).code();

@@ -3,10 +3,11 @@
 #include <pybind11/pybind11.h>
 
 #include "../framehook/guarded_function.h"
+#include "../framehook/replacement.h"
 
 #include "bindings.h"
+#include "entries.h"
 #include "guard_manager.h"
-#include "strict.h"
 #include "table_entry.h"
 
 namespace guardtree {
@@ -77,14 +78,48 @@ py::object guard_function(py::handle given) {
     return guards;
 }
 
-/// What a hit is to call: a callable, or the function that code makes.
-Owned<> target_of(GuardedFunction& guarded, py::handle given) {
-    PyObject* target = given.ptr();
-    if (PyCode_Check(target)) {
-        Owned<> made = guarded.function_of(reinterpret_cast<PyCodeObject*>(target));
-        if (!made) throw py::error_already_set();
-        return made;
+/// Throws ValueError for names that a call of the function could use itself.
+void require_free_names(PyCodeObject* code, const Bindings& bindings) {
+    if (!bindings.names) return;
+    const std::string owner = short_repr(code->co_qualname);
+    if (code->co_flags & CO_VARKEYWORDS) {
+        throw py::value_error(
+            "bindings: a call of " + owner +
+            " may have any keywords, and these could be among them: use a Table "
+            "(lookup_call_bound), or guards of a function without ** arguments");
     }
+    for (const py::handle each : py::handle(bindings.names.get())) {
+        PyObject* name = each.ptr();
+        const int slot = find_slot(code, name);
+        if (slot < 0 || slot >= argument_slots(code)) continue;
+        throw py::value_error("bindings: " + short_repr(name) + " is an argument of " +
+                              owner + ": use another name");
+    }
+}
+
+/// The function that code makes, whose bound locals are arguments.
+Owned<> function_of_code(GuardedFunction& guarded, py::handle code,
+                         const Bindings& bindings) {
+    auto* replacement = reinterpret_cast<PyCodeObject*>(code.ptr());
+    py::object called = py::reinterpret_borrow<py::object>(code);
+    if (bindings.names) {
+        bindable_slots(bindings, replacement);
+        const py::object with_arguments =
+            py::module_::import("guardtree.bytecode").attr("with_arguments");
+        called = with_arguments(code, py::handle(bindings.names.get()));
+    }
+    Owned<> made =
+        guarded.function_of(replacement, reinterpret_cast<PyCodeObject*>(called.ptr()));
+    if (!made) throw py::error_already_set();
+    return made;
+}
+
+/// What a hit is to call: a callable, or the function that code makes.
+Owned<> target_of(GuardedFunction& guarded, py::handle given,
+                  const Bindings& bindings) {
+    PyObject* target = given.ptr();
+    require_free_names(guarded.code(), bindings);
+    if (PyCode_Check(target)) return function_of_code(guarded, given, bindings);
     if (target == as_object(guarded.function())) {
         throw py::value_error(
             "the guarded function cannot be its own target, which would call itself "
@@ -99,21 +134,18 @@ Owned<> target_of(GuardedFunction& guarded, py::handle given) {
     return Owned<>::share(target);
 }
 
-TableEntryHandle add(const py::object& self, py::handle guards, py::handle target) {
+TableEntryHandle add(const py::object& self, py::handle guards, py::handle target,
+                     py::handle bindings) {
     GuardedFunction& guarded = guards_of(self);
     if (guarded.is_restored() || !guarded.function()) {
         throw py::value_error(
             "this guards no function any more: call guard_function again");
     }
     const Tree& tree = GuardManager::of(guards).tree().tree;
-    Program program;
-    Diagnostic problem;
-    if (!Program::compile(tree, guarded.code(), program, problem))
-        throw_diagnostic(problem);
-    auto entry = make_shared_counted<Entry>(
-        std::move(program), target_of(guarded, target), Owned<>::share(guards.ptr()));
-    entry->meaning = meaning_of(tree, guarded.code());
-    guarded.add(entry);
+    const Bindings bound = read_bindings(bindings, guards);
+    auto entry = make_entry(tree, guarded.code(), target_of(guarded, target, bound),
+                            Owned<>::share(guards.ptr()), bound);
+    guarded.add(entry, PyCode_Check(target.ptr()));
     return {entry};
 }
 
@@ -159,11 +191,14 @@ void bind_functions(py::module_& module) {
         "The guarded calls of one function: what guard_function gives.");
     forbid_making(guards);
     guards
-        .def("add", &add, py::arg("guards"), py::arg("target"),
+        .def("add", &add, py::arg("guards"), py::arg("target"), py::kw_only(),
+             py::arg("bindings") = py::none(),
              "Adds guards, as they are now, behind all others. `target`: what a call "
              "that passes them runs. Code (of the same arguments) runs with the "
              "function's globals, closure and defaults; any other callable is called "
-             "with the arguments as the call gave them.")
+             "with the arguments as the call gave them. `bindings`: a dict of names to "
+             "paths of the guards; a callable gets the very values that they checked "
+             "as keyword arguments, code as locals of its own.")
         .def("remove", &remove, py::arg("entry"), "Takes an entry out.")
         .def("restore", &restore,
              "Forgets all entries and gives the calls back. False where another "

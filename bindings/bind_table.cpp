@@ -4,9 +4,11 @@
 #include <pybind11/stl.h>
 
 #include "../framehook/code_cache.h"
+#include "../guards/bound_values.h"
 #include "../guards/differences.h"
 
 #include "bindings.h"
+#include "entries.h"
 #include "guard_manager.h"
 #include "strict.h"
 #include "subject.h"
@@ -20,26 +22,23 @@ class GuardTable {
 public:
     explicit GuardTable(py::handle scope) : scope_(scope) {}
 
-    Shared<Entry> add(py::handle guards, py::handle payload) {
+    Shared<Entry> add(py::handle guards, py::handle payload, py::handle bindings) {
         Tree& tree = GuardManager::of(guards).tree().tree;
-        Program program;
-        Diagnostic problem;
-        if (!Program::compile(tree, scope_.code(), program, problem))
-            throw_diagnostic(problem);
-        auto entry = make_shared_counted<Entry>(std::move(program),
-                                                Owned<>::share(payload.ptr()),
-                                                Owned<>::share(guards.ptr()));
-        entry->meaning = meaning_of(tree, scope_.code());
+        auto entry =
+            make_entry(tree, scope_.code(), Owned<>::share(payload.ptr()),
+                       Owned<>::share(guards.ptr()), read_bindings(bindings, guards));
         table = table->with(entry);
         return entry;
     }
 
-    /// The entry that `subject` passes, or null. Throws what a guard lets through, and
-    /// what reading the subject raises.
-    Shared<Entry> find(PyObject* subject) const {
+    /// The entry that `subject` passes, or null; what it hands over goes to `bound`, if
+    /// given. Throws what a guard lets through, and what reading the subject raises.
+    Shared<Entry> find(PyObject* subject, py::dict* bound = nullptr) const {
         const Shared<Table> pinned = table;
         Shared<Entry> found;
-        const auto look_up = [&](const View& view) { found = first_of(*pinned, view); };
+        const auto look_up = [&](const View& view) {
+            found = first_of(*pinned, view, bound);
+        };
         const bool is_quick = PyDict_CheckExact(subject) && !pinned->calls_python() &&
                               with_dict_view(pinned->names(), scope_, subject, look_up);
         if (is_quick) return found;
@@ -55,7 +54,7 @@ public:
 
     /// The same for a call with these arguments (PEP 590).
     Shared<Entry> find_call(PyObject* const* arguments, size_t count,
-                            PyObject* keywords) const {
+                            PyObject* keywords, py::dict* bound = nullptr) const {
         const Shared<Table> pinned = table;
         const HeldScope held(scope_);
         auto* function = reinterpret_cast<PyFunctionObject*>(held.function.get());
@@ -81,7 +80,7 @@ public:
                 py::cast<std::string>(py::str(py::module_::import("inspect").attr(
                     "signature")(py::handle(held.function.get())))));
         }
-        return first_of(*pinned, view);
+        return first_of(*pinned, view, bound);
     }
 
     int traverse(visitproc visit, void* arg) const {
@@ -104,10 +103,15 @@ public:
 
 private:
     /// Throws what a guard lets through, and where strict mode finds a difference.
-    static Shared<Entry> first_of(const Table& table, const View& view) {
+    static Shared<Entry> first_of(const Table& table, const View& view,
+                                  py::dict* bound) {
         auto** values = static_cast<PyObject**>(
             __builtin_alloca(sizeof(PyObject*) * table.value_count()));
         const Entry* found = lookup(table, view, values);
+        if (found && bound)
+            *bound = take_bindings(*found, view, values);
+        else if (found)
+            drop_bound(found->program, values);
         if (PyErr_Occurred()) throw py::error_already_set();
         if (is_strict() && !is_right_answer(view, table, found))
             throw py::error_already_set();
@@ -183,6 +187,28 @@ PyMethodDef lookup_call_method = {
     "when "
     "no entry's guards pass. TypeError where the call does not fit the function."};
 
+/// (payload, values by name) of what `find` gives, or None.
+template <class Find>
+py::object payload_and_values(const py::object& self, Find find) {
+    py::dict bound;
+    const Shared<Entry> found = find(initialised<GuardTable>(self), bound);
+    if (!found) return py::none();
+    return py::make_tuple(py::handle(found->payload.get()), bound);
+}
+
+/// The same for a call.
+py::object look_up_call_bound(const py::object& self, const py::args& arguments,
+                              const py::kwargs& keywords) {
+    std::vector<PyObject*> vector;
+    for (const py::handle each : arguments) vector.push_back(each.ptr());
+    for (const auto& each : keywords) vector.push_back(each.second.ptr());
+    const auto names =
+        Owned<>::steal(keywords.size() ? PySequence_Tuple(keywords.ptr()) : nullptr);
+    return payload_and_values(self, [&](const GuardTable& table, py::dict& bound) {
+        return table.find_call(vector.data(), arguments.size(), names.get(), &bound);
+    });
+}
+
 }  // namespace
 
 void bind_table(py::module_& module) {
@@ -215,13 +241,16 @@ void bind_table(py::module_& module) {
     table.def(py::init<py::handle>(), py::arg("scope"))
         .def(
             "add",
-            [](const py::object& self, py::handle guards, py::handle payload) {
+            [](const py::object& self, py::handle guards, py::handle payload,
+               py::handle bindings) {
                 return TableEntryHandle{
-                    initialised<GuardTable>(self).add(guards, payload)};
+                    initialised<GuardTable>(self).add(guards, payload, bindings)};
             },
-            py::arg("guards"), py::arg("payload"),
+            py::arg("guards"), py::arg("payload"), py::kw_only(),
+            py::arg("bindings") = py::none(),
             "Adds guards, as they are now, behind all others. `payload`: what lookup "
-            "gives for them.")
+            "gives for them. `bindings`: a dict of names to paths of the guards, whose "
+            "values lookup_bound gives; a path without a check only has to be there.")
         .def(
             "remove",
             [](const py::object& self, const TableEntryHandle& handle) {
@@ -240,6 +269,20 @@ void bind_table(py::module_& module) {
                 return py::cast(TableEntryHandle{std::move(found)});
             },
             py::arg("subject"), "As lookup, but the entry itself, or None.")
+        .def(
+            "lookup_bound",
+            [](const py::object& self, py::handle subject) {
+                return payload_and_values(
+                    self, [&](const GuardTable& asked, py::dict& bound) {
+                        return asked.find(subject.ptr(), &bound);
+                    });
+            },
+            py::arg("subject"),
+            "As lookup, but the payload and a dict of what the entry's bindings name: "
+            "the very values that its guards checked in this look-up. None when no "
+            "entry's guards pass.")
+        .def("lookup_call_bound", &look_up_call_bound,
+             "The same for a call with these arguments, as lookup_call takes them.")
         .def("entries",
              [](const py::object& self) {
                  py::list all;

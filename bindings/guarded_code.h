@@ -6,6 +6,8 @@
 #include "../framehook/code_cache.h"
 #include "../guards/tree.h"
 
+#include "entries.h"
+
 namespace guardtree {
 
 namespace py = pybind11;
@@ -15,7 +17,8 @@ class GuardedCode {
 public:
     /// `check_fn`: a GuardManager (its tree is copied), or a callable taking f_locals.
     /// Throws TypeError and ValueError: see replacement_problem.
-    GuardedCode(py::handle code, py::handle check_fn);
+    /// `bindings`: see read_bindings; with any, `check_fn` is a GuardManager.
+    GuardedCode(py::handle code, py::handle check_fn, py::handle bindings);
 
     /// An entry compiled for `code`, for whose frames a callback gave this. Throws.
     Shared<Entry> entry_for(PyCodeObject* code) const;
@@ -26,6 +29,8 @@ public:
         return py::reinterpret_borrow<py::object>(check_fn_.get());
     }
 
+    const Bindings& bindings() const noexcept { return bindings_; }
+
     int traverse(visitproc visit, void* arg) const;
     void clear();
 
@@ -33,6 +38,7 @@ private:
     Owned<> code_;
     Owned<> check_fn_;
     Tree tree_;
+    Bindings bindings_;
 };
 
 /// One entry as a table held it; `next` is the one after it in that table.

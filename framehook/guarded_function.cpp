@@ -20,6 +20,7 @@
 #include <tsl/robin_map.h>
 
 #include "../framelocals/slots_view.h"
+#include "../guards/bound_values.h"
 #include "../guards/first_match.h"
 
 #include "hook.h"
@@ -157,15 +158,25 @@ void GuardedFunction::set_table(Shared<Table> table) noexcept {
     const auto is_in_vector = [&](const SlotName& name) {
         return name.slot < code->co_argcount || name.slot >= first_free_slot(code);
     };
+    const auto binds = [](const Shared<Entry>& entry) {
+        return entry->program.bound() != nullptr;
+    };
     const bool is_direct = !(code->co_flags & star_flags) &&
                            code->co_kwonlyargcount == 0 && !table->calls_python() &&
+                           std::ranges::none_of(table->entries(), binds) &&
                            table->value_count() <= few_values &&
                            std::ranges::all_of(table->names(), is_in_vector);
     direct_count_ = is_direct ? code->co_argcount : -1;
     std::swap(table_, table);  // what goes may run user code: all is set by then
 }
 
-void GuardedFunction::add(Shared<Entry> entry) {
+void GuardedFunction::add(Shared<Entry> entry, bool is_made) {
+    if (is_made) {
+        made_.push_back(entry->payload);
+        has_made_ = true;
+        defaults_ = {};  // the next call gives it the function's
+        keyword_defaults_ = Owned<>::share(Py_None);
+    }
     set_table(table_->with(std::move(entry)));
 }
 
@@ -201,7 +212,7 @@ bool GuardedFunction::restore() noexcept {
     return !function || function->vectorcall == plain_entry;
 }
 
-Owned<> GuardedFunction::function_of(PyCodeObject* replacement) {
+Owned<> GuardedFunction::function_of(PyCodeObject* replacement, PyCodeObject* called) {
     PyFunctionObject* original = function();
     if (!original) {
         PyErr_SetString(PyExc_ReferenceError, "the guarded function is gone");
@@ -215,15 +226,11 @@ Owned<> GuardedFunction::function_of(PyCodeObject* replacement) {
         return {};
     }
     auto made = Owned<>::steal(PyFunction_NewWithQualName(
-        as_object(replacement), original->func_globals, original->func_qualname));
+        as_object(called), original->func_globals, original->func_qualname));
     if (!made) return {};
     if (replacement->co_nfreevars &&
         PyFunction_SetClosure(made.get(), original->func_closure) < 0)
         return {};
-    made_.push_back(made);
-    has_made_ = true;
-    defaults_ = {};  // the next call gives it the function's
-    keyword_defaults_ = Owned<>::share(Py_None);
     return made;
 }
 
@@ -262,9 +269,24 @@ void GuardedFunction::note_miss() noexcept {
     ++misses;
 }
 
-/// Calls with keywords, defaults or stars; guards that run user code.
+/// What a hit hands over, as a tuple; null where that is nothing, or with MemoryError.
+Owned<> bound_tuple(const Program& program, const View& view,
+                    PyObject** values) noexcept {
+    if (!program.bound()) return {};
+    auto made =
+        Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(bound_count(program))));
+    if (made)
+        take_bound(program, view, values,
+                   reinterpret_cast<PyTupleObject*>(made.get())->ob_item);
+    else
+        drop_bound(program, values);
+    return made;
+}
+
+/// Calls with keywords, defaults or stars; guards that run user code; values that are
+/// handed over.
 [[gnu::noinline]] GuardedFunction::Found GuardedFunction::find_bound(
-    PyFunctionObject* function, const Call& call, Owned<>& target) {
+    PyFunctionObject* function, const Call& call, Target& target) {
     if (hook_thread.busy || table_->entries().empty()) return Found::nothing;
     if (function->func_code != code_.object()) {
         ++other_code;
@@ -281,6 +303,7 @@ void GuardedFunction::note_miss() noexcept {
     const Entry* entry = nullptr;
     if (view.bind(call.arguments, call.count, call.keywords)) {
         entry = lookup(*table, view, values);
+        if (entry) target.values = bound_tuple(entry->program, view, values);
         const auto judge = callback_protocol().is_right_answer;
         if (judge && !PyErr_Occurred() && !judge(view, *table, entry)) entry = nullptr;
     }
@@ -289,14 +312,15 @@ void GuardedFunction::note_miss() noexcept {
         note_miss();
         return Found::nothing;  // the function itself tells of arguments that misfit
     }
-    target = hit(*entry, function);
+    target.callable = hit(*entry, function);
+    target.names = entry->names;
     return Found::target;
 }
 
 [[gnu::noinline]] PyObject* GuardedFunction::call_bound(GuardedFunction& guarded,
                                                         PyFunctionObject* function,
                                                         const Call& call) {
-    Owned<> target;
+    Target target;
     switch (guarded.find_bound(function, call, target)) {
     case Found::exception: return nullptr;
     case Found::nothing:
@@ -304,7 +328,24 @@ void GuardedFunction::note_miss() noexcept {
                            call.keywords);
     case Found::target: break;
     }
-    return PyObject_Vectorcall(target.get(), call.arguments, call.count, call.keywords);
+    if (target.names) return call_with_values(target, call);
+    return PyObject_Vectorcall(target.callable.get(), call.arguments, call.count,
+                               call.keywords);
+}
+
+PyObject* GuardedFunction::call_with_values(const Target& target, const Call& call) {
+    const Py_ssize_t positional = PyVectorcall_NARGS(call.count);
+    const Py_ssize_t named = call.keywords ? PyTuple_GET_SIZE(call.keywords) : 0;
+    const Py_ssize_t added = PyTuple_GET_SIZE(target.values.get());
+    std::vector<PyObject*> all(call.arguments, call.arguments + positional + named);
+    for (Py_ssize_t i = 0; i < added; ++i)
+        all.push_back(PyTuple_GET_ITEM(target.values.get(), i));
+    const Owned<> names =
+        named ? Owned<>::steal(PySequence_Concat(call.keywords, target.names.get()))
+              : target.names;
+    if (!names) return nullptr;
+    return PyObject_Vectorcall(target.callable.get(), all.data(),
+                               static_cast<size_t>(positional), names.get());
 }
 
 /// Of a table that runs no user code.

@@ -44,13 +44,16 @@ public:
 
     const Shared<Table>& table() const noexcept { return table_; }
 
-    /// Adds an entry whose payload is callable, behind all others. O(entries).
-    void add(Shared<Entry> entry);
+    /// Adds an entry whose payload is callable, behind all others; one of function_of
+    /// (`is_made`) follows our defaults from here on. The values that it hands over are
+    /// further keyword arguments. O(entries).
+    void add(Shared<Entry> entry, bool is_made);
 
-    /// The function that an entry's code makes: `replacement` with all else of ours,
-    /// the defaults as they are at each call. Null with an exception set: ValueError
-    /// where the code does not fit (replacement_problem).
-    Owned<> function_of(PyCodeObject* replacement);
+    /// The function that an entry's code makes: `called` with all else of ours, and,
+    /// once it is added, the defaults as they are at each call. `called`: that code,
+    /// or the same with further arguments. Null with an exception set: ValueError where
+    /// `replacement` does not fit (replacement_problem).
+    Owned<> function_of(PyCodeObject* replacement, PyCodeObject* called);
 
     /// Takes an entry out. False when it is not in the table.
     bool remove(const Entry& entry);
@@ -79,11 +82,19 @@ private:
         PyObject* keywords;
     };
 
+    /// What a hit calls, and what it gets besides the call's own arguments.
+    struct Target {
+        Owned<> callable;
+        Owned<> names;   ///< or null
+        Owned<> values;  ///< a tuple, as long as the names
+    };
+
     static PyObject* call(PyObject* function, PyObject* const* arguments, size_t count,
                           PyObject* keywords);
     const Entry* find_direct(PyFunctionObject* function,
                              PyObject* const* arguments) noexcept;
-    Found find_bound(PyFunctionObject* function, const Call& call, Owned<>& target);
+    Found find_bound(PyFunctionObject* function, const Call& call, Target& target);
+    static PyObject* call_with_values(const Target& target, const Call& call);
     static PyObject* call_bound(GuardedFunction& guarded, PyFunctionObject* function,
                                 const Call& call);
     Owned<> hit(const Entry& entry, PyFunctionObject* function) noexcept;

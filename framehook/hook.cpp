@@ -17,6 +17,7 @@
 
 #include "../framelocals/exception.h"
 #include "../framelocals/frame_view.h"
+#include "../guards/bound_values.h"
 #include "../guards/first_match.h"
 
 #include "stack_floor.h"
@@ -60,6 +61,53 @@ PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* 
     }
     ++cache.counters.called;
     return call_replacement(thread, frame, code, replacement);
+}
+
+/// Makes the frame one of the entry's code, with the values that its guards saw as
+/// locals. No user code runs; fits_in_place.
+PyObject* run_bound(PyThreadState* thread, CPython::Frame* frame, const Entry& entry,
+                    const View& view, PyObject** values) noexcept {
+    const auto kept = Owned<PyCodeObject>::share(view.code().get());
+    const size_t count = entry.slots.size();
+    auto** bound = static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * count));
+    take_bound(entry.program, view, values, bound);
+    CPython::substitute(thread, frame, kept.get(),
+                        reinterpret_cast<PyCodeObject*>(entry.payload.get()));
+    for (size_t i = 0; i < count; ++i)
+        CPython::bind_local(frame, entry.slots[i], bound[i]);
+    return run_frame;
+}
+
+/// Of an entry that passed. A frame that cannot become the replacement's where it lies
+/// runs as it was: a call would begin with nothing bound.
+[[gnu::noinline]] PyObject* hit_bound(PyThreadState* thread, CPython::Frame* frame,
+                                      CodeCache& cache, const Entry& entry,
+                                      const View& view, PyObject** values) noexcept {
+    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
+    if (fits_in_place(thread, frame, view.code().get(), replacement)) [[likely]] {
+        note_hit(entry);
+        return run_bound(thread, frame, entry, view, values);
+    }
+    ++cache.counters.misses;
+    drop_bound(entry.program, values);
+    return run_frame;
+}
+
+/// Of an entry that a callback has just made: its values come from a walk, and where
+/// that does not pass, there are none and the frame runs as it was.
+[[gnu::cold]] PyObject* run_new_bound(PyThreadState* thread, CPython::Frame* frame,
+                                      const Entry& entry, const View& view) {
+    auto** values = static_cast<PyObject**>(
+        __builtin_alloca(sizeof(PyObject*) * entry.program.value_count()));
+    const HookPause pause;
+    const Tried tried = try_entry(entry, view, values);
+    if (tried == Tried::raised) return abandon(thread, frame);
+    if (tried == Tried::failed) return run_frame;
+    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
+    if (fits_in_place(thread, frame, view.code().get(), replacement))
+        return run_bound(thread, frame, entry, view, values);
+    drop_bound(entry.program, values);
+    return run_frame;
 }
 
 [[gnu::cold]] MissOutcome ask_callback(const View& view, CodeCache& cache) {
@@ -116,6 +164,8 @@ PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* 
     case MissOutcome::run_entry: break;
     }
     add_entry(code, cache, outcome.entry);
+    if (outcome.entry->program.bound())
+        return run_new_bound(thread, frame, *outcome.entry, view);
     return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 
@@ -137,11 +187,14 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
         entry = lookup(*table, view, values);
         if (protocol.is_right_answer && !PyErr_Occurred() &&
             !protocol.is_right_answer(view, *table, entry)) {
+            if (entry) drop_bound(entry->program, values);
             entry = nullptr;
         }
     }
     cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
     if (entry) {
+        if (entry->program.bound())
+            return hit_bound(thread, frame, cache, *entry, view, values);
         note_hit(*entry);
         return run_entry(thread, frame, code, cache, *entry);
     }
@@ -174,6 +227,8 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     }
     PyObject* values[few_values];
     if (const Entry* entry = first_match<View>(table, view, values)) [[likely]] {
+        if (entry->program.bound()) [[unlikely]]
+            return hit_bound(thread, frame, *cache, *entry, view, values);
         note_hit(*entry);
         return run_entry(thread, frame, code, *cache, *entry);
     }

@@ -17,16 +17,16 @@ namespace guardtree {
 
 bool always_call = false;
 
-namespace {
-
-constexpr int compared_flags = generator_flags | CO_ITERABLE_COROUTINE | CO_VARARGS |
-                               CO_VARKEYWORDS | CO_OPTIMIZED | CO_NEWLOCALS;
-
 int argument_slots(PyCodeObject* code) noexcept {
     return code->co_argcount + code->co_kwonlyargcount +
            ((code->co_flags & CO_VARARGS) != 0) +
            ((code->co_flags & CO_VARKEYWORDS) != 0);
 }
+
+namespace {
+
+constexpr int compared_flags = generator_flags | CO_ITERABLE_COROUTINE | CO_VARARGS |
+                               CO_VARKEYWORDS | CO_OPTIMIZED | CO_NEWLOCALS;
 
 /// Names compared one by one: a repr is cut.
 bool same_names(PyCodeObject* a, int from_a, PyCodeObject* b, int from_b,
@@ -191,6 +191,26 @@ std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacemen
                        names_text(replacement, new_free, replacement->co_nlocalsplus));
     }
     return {};
+}
+
+std::string bindings_problem(PyCodeObject* replacement, PyObject* names,
+                             std::vector<uint16_t>& slots) {
+    slots.clear();
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+        PyObject* name = PyTuple_GET_ITEM(names, i);
+        const int slot = find_slot(replacement, name);
+        const std::string text = short_repr(name);
+        if (slot < 0) return "it has no local variable " + text;
+        if (slot < argument_slots(replacement)) return text + " is an argument of it";
+        if (slot >= first_free_slot(replacement))
+            return text + " is a variable of a function around it";
+        slots.push_back(static_cast<uint16_t>(slot));
+    }
+    return {};
+}
+
+bool may_fit_in_place(PyCodeObject* original, PyCodeObject* replacement) noexcept {
+    return generator_fits(original, replacement);
 }
 
 PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,

@@ -3,7 +3,9 @@
 #pragma once
 #include <Python.h>
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "../framelocals/ref.h"
 
@@ -15,6 +17,18 @@ namespace guardtree {
 /// argument counts, kinds and names, free variables, generator kind. Other locals,
 /// cells and the stack may differ.
 std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacement);
+
+/// Slots of arguments, `*args` and `**kwargs` included: the first ones.
+int argument_slots(PyCodeObject* code) noexcept;
+
+/// Empty when the locals of `replacement` that have these names (a tuple) can be bound
+/// before it starts; `slots` gets their places. Arguments and free variables cannot.
+std::string bindings_problem(PyCodeObject* replacement, PyObject* names,
+                             std::vector<uint16_t>& slots);
+
+/// Whether frames of `original` can become frames of `replacement` where they lie as
+/// far as the codes go: what has bindings does not run otherwise.
+bool may_fit_in_place(PyCodeObject* original, PyCodeObject* replacement) noexcept;
 
 /// The fall-back: calls `replacement` as a function with the frame's arguments, clears
 /// the frame, and returns the call's result (null with an exception set). One function

@@ -57,12 +57,14 @@ concept ReadsFrames = requires(const typename V::Frame* frame, PyCodeObject* cod
 
 template <class V>
 concept SubstitutesCode = requires(PyThreadState* thread, typename V::Frame* frame,
-                                   PyCodeObject* code) {
+                                   PyCodeObject* code, PyObject* value) {
     { V::frame_words(code) }
     noexcept->std::same_as<Py_ssize_t>;
     { V::can_substitute(thread, frame, code, code) }
     noexcept->std::same_as<bool>;
     { V::substitute(thread, frame, code, code) }
+    noexcept;
+    { V::bind_local(frame, 0, value) }
     noexcept;
     { V::clear_and_pop(thread, frame) }
     noexcept;

@@ -94,6 +94,12 @@ struct CPython311 {
         Py_DECREF(before);
     }
 
+    /// Binds a local that is unbound, before the first instruction. Takes a reference
+    /// over.
+    static void bind_local(Frame* frame, int slot, PyObject* value) noexcept {
+        frame->localsplus[slot] = value;
+    }
+
     /// For a hook that returns without running the frame. Nothing to do: in 3.11
     /// whoever called the hook clears the frame (_PyEval_Vector, Python/ceval.c).
     static void clear_and_pop(PyThreadState*, Frame*) noexcept {}

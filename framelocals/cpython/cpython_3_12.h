@@ -98,6 +98,12 @@ struct CPython312 {
         Py_DECREF(before);
     }
 
+    /// Binds a local that is unbound, before the first instruction. Takes a reference
+    /// over.
+    static void bind_local(Frame* frame, int slot, PyObject* value) noexcept {
+        frame->localsplus[slot] = value;
+    }
+
     /// For a hook that returns without running the frame: drops what the frame holds
     /// and takes it off the data stack. 3.12 does not export its own
     /// (_PyEvalFrameClearAndPop). A pending exception stays pending.

@@ -104,6 +104,12 @@ struct CPython313 {
         Py_DECREF(before);
     }
 
+    /// Binds a local that is unbound, before the first instruction. Takes a reference
+    /// over.
+    static void bind_local(Frame* frame, int slot, PyObject* value) noexcept {
+        frame->localsplus[slot] = value;
+    }
+
     /// For a hook that returns without running the frame: drops what the frame holds
     /// and takes it off the data stack. A pending exception stays pending.
     static void clear_and_pop(PyThreadState* thread, Frame* frame) noexcept {

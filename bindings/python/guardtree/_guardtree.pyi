@@ -568,6 +568,9 @@ class GuardProfile:
 class GuardedCode:
     """Replacement code and the guards under which it may run.
 
+    bindings: locals of the code, no arguments, and paths of the guards: the code finds
+    them bound to the very values that the guards checked. It runs on no frame that its
+    guards did not pass, nor in the few frames that cannot become its own in place.
     verify: whether guardtree.bytecode.verify looks for what would crash the
     interpreter; None: in strict mode.
     """
@@ -577,6 +580,7 @@ class GuardedCode:
         code: CodeType,
         check_fn: GuardManager | Callable[[dict[str, Any]], object],
         *,
+        bindings: dict[str, GuardManager] | None = None,
         verify: bool | None = None,
     ) -> None: ...
     @property
@@ -624,8 +628,17 @@ class Table:
 
     def __init__(self, scope: FunctionType | CodeType | Frame) -> None: ...
     def __len__(self) -> int: ...
-    def add(self, guards: GuardManager, payload: Any) -> TableEntry:
-        """Adds guards, as they are now, behind all others."""
+    def add(
+        self,
+        guards: GuardManager,
+        payload: Any,
+        *,
+        bindings: dict[str, GuardManager] | None = None,
+    ) -> TableEntry:
+        """Adds guards, as they are now, behind all others.
+
+        bindings: paths of the guards, by names, whose values lookup_bound gives.
+        """
     def remove(self, entry: TableEntry) -> None:
         """Takes an entry out; ValueError when it is not in the table."""
     def lookup(
@@ -634,6 +647,14 @@ class Table:
         """The payload of the first entry whose guards pass, or the default."""
     def lookup_call(self, /, *args: Any, **kwargs: Any) -> Any:
         """The same for a call with these arguments; None when there is none."""
+    def lookup_bound(
+        self, subject: Mapping[str, Any] | Frame
+    ) -> tuple[Any, dict[str, Any]] | None:
+        """The payload, and the values that the entry's bindings name."""
+    def lookup_call_bound(
+        self, *args: Any, **kwargs: Any
+    ) -> tuple[Any, dict[str, Any]] | None:
+        """The same for a call with these arguments."""
     def find(self, subject: Mapping[str, Any] | Frame) -> TableEntry | None:
         """As lookup, but the entry itself."""
     def entries(self) -> list[TableEntry]:
@@ -650,9 +671,17 @@ class GuardedFunction:
     def function(self) -> FunctionType | None:
         """The function, or None when it is gone."""
     def add(
-        self, guards: GuardManager, target: CodeType | Callable[..., Any]
+        self,
+        guards: GuardManager,
+        target: CodeType | Callable[..., Any],
+        *,
+        bindings: dict[str, GuardManager] | None = None,
     ) -> TableEntry:
-        """Adds guards, as they are now, behind all others, and what a hit runs."""
+        """Adds guards, as they are now, behind all others, and what a hit runs.
+
+        bindings: paths of the guards, by names. A callable gets their values as keyword
+        arguments, code as locals.
+        """
     def remove(self, entry: TableEntry) -> None:
         """Takes an entry out; ValueError when it is not in the table."""
     def entries(self) -> list[TableEntry]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from keyword import iskeyword
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -33,6 +34,10 @@ def guard_function(function: FunctionType | MethodType) -> Guarded:
     callable, which gets the call's arguments. Other calls run the function. The entries
     live as long as the function; calling this again gives the same object.
 
+    ``add(guards, target, bindings={"name": guards.local("x").attr("y")})`` hands over
+    the very values that the guards checked: to a callable as further keyword arguments,
+    to code as locals of its own, bound when it starts.
+
     From CPython 3.12 on there is no hook: a hit costs about 20 ns, and the rest of the
     process nothing. CPython 3.11 does it by the frame hook, so there it costs what the
     hook costs, works in threads with a callback (this one gets ``False`` if it has
@@ -55,10 +60,13 @@ def own_name(wanted: str, taken: tuple[str, ...]) -> str:
     return wanted
 
 
-def code_calling(target: Callable[..., Any], like: CodeType) -> CodeType:
+def code_calling(
+    target: Callable[..., Any], like: CodeType, bound: Iterable[str] = ()
+) -> CodeType:
     """Code with the arguments of ``like`` that calls ``target`` with them.
 
-    The callable is a constant of the code, so it runs in frames of any function.
+    The callable is a constant of the code, so it runs in frames of any function. Locals
+    named ``bound``, which are bound when it starts, go along by name.
     """
     if like.co_flags & IS_GENERATOR or not like.co_flags & IS_OPTIMIZED:
         raise ValueError(
@@ -85,11 +93,13 @@ def code_calling(target: Callable[..., Any], like: CodeType) -> CodeType:
         named = next(extra)
         takes.append(f"**{named}")
         gives.append(f"**{named}")
-    called = own_name("target", like.co_varnames)
+    gives += [f"{name}={name}" for name in bound]
+    binds = f"    if 0: {' = '.join(bound)} = 0\n" if bound else ""
+    called = own_name("target", (*like.co_varnames, *bound))
     mark = "the callable of an entry"
     source = (
         f"def {like.co_name if like.co_name.isidentifier() else 'call'}"
-        f"({', '.join(takes)}):\n"
+        f"({', '.join(takes)}):\n{binds}"
         f"    {called} = {mark!r}\n"
         f"    return {called}({', '.join(gives)})\n"
     )
@@ -97,6 +107,29 @@ def code_calling(target: Callable[..., Any], like: CodeType) -> CodeType:
     made = next(each for each in module.co_consts if isinstance(each, CodeType))
     constants = tuple(target if each == mark else each for each in made.co_consts)
     return made.replace(co_consts=constants)
+
+
+def require_free_names(code: CodeType, names: Iterable[str]) -> None:
+    """ValueError for names that a call of the code's function could use itself."""
+    has_star = bool(code.co_flags & HAS_ARGS)
+    count = code.co_argcount + code.co_kwonlyargcount + has_star
+    arguments = code.co_varnames[:count]
+    for name in names:
+        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+            raise ValueError(
+                f"bindings: expected names of keyword arguments, found {name!r}"
+            )
+        if code.co_flags & HAS_KWARGS:
+            raise ValueError(
+                f"bindings: a call of {code.co_qualname!r} may have any keywords, and "
+                "these could be among them: use a Table (lookup_call_bound), or guards "
+                "of a function without ** arguments"
+            )
+        if name in arguments:
+            raise ValueError(
+                f"bindings: {name!r} is an argument of {code.co_qualname!r}: use "
+                "another name"
+            )
 
 
 def hooked_here() -> weakref.WeakSet[HookedFunction]:
@@ -148,7 +181,11 @@ class HookedFunction:
         return self._function()
 
     def add(
-        self, guards: GuardManager, target: CodeType | Callable[..., Any]
+        self,
+        guards: GuardManager,
+        target: CodeType | Callable[..., Any],
+        *,
+        bindings: dict[str, GuardManager] | None = None,
     ) -> CacheEntry:
         """Adds guards, as they are now, behind all others, and what a hit runs."""
         if self._is_restored or self.function is None:
@@ -165,14 +202,16 @@ class HookedFunction:
                 "itself without end: give other code, or another callable"
             )
         elif callable(target):
-            code = code_calling(target, self._code)
+            require_free_names(self._code, bindings or {})
+            code = code_calling(target, self._code, tuple(bindings or ()))
         else:
             raise TypeError(
                 "add(target): expected a code object or a callable, found "
                 f"{target!r} ({type(target).__name__})"
             )
         with adding:
-            _guardtree.add_entry(self._code, GuardedCode(code, guards))
+            guarded = GuardedCode(code, guards, bindings=bindings)
+            _guardtree.add_entry(self._code, guarded)
             entry = _guardtree.cache_entries(self._code)[-1]
             self._entries.append(entry)
         return entry

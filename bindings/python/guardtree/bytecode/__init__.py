@@ -8,6 +8,7 @@ offsets, so inserting and removing needs no bookkeeping. See this folder's READM
 from __future__ import annotations
 
 from .analysis import UnsafeCode
+from .arguments import with_arguments
 from .assembler import assemble
 from .bodies import NotResumable
 from .calls import (
@@ -80,4 +81,5 @@ __all__ = [
     "stack_size",
     "unfused",
     "verify",
+    "with_arguments",
 ]

@@ -1,0 +1,105 @@
+// Reading bindings, making entries, and giving their values to Python.
+// SPDX-License-Identifier: MIT
+#include "entries.h"
+
+#include "../framehook/replacement.h"
+#include "../guards/bound_values.h"
+
+#include "bindings.h"
+#include "guard_manager.h"
+#include "strict.h"
+
+namespace guardtree {
+namespace {
+
+[[noreturn]] void refuse(const char* exception, py::handle name,
+                         const std::string& expected, PyObject* found) {
+    const std::string text = "bindings[" + short_repr(name.ptr()) + "]: expected " +
+                             expected + ", found " + found_text(found);
+    if (std::string_view(exception) == "type") throw py::type_error(text);
+    throw py::value_error(text);
+}
+
+/// The node of one of the paths.
+NodeId node_of(py::handle name, py::handle path, py::handle guards) {
+    constexpr const char* a_path = "a path of these guards, such as guards.local('x')";
+    if (!PyUnicode_CheckExact(name.ptr())) {
+        Diagnostic problem;
+        refuse_operand(problem, "a str for each name", name.ptr());
+        problem.message = "bindings: " + problem.message;
+        throw_diagnostic(problem);
+    }
+    if (!GuardManager::is_instance(path)) refuse("type", name, a_path, path.ptr());
+    const GuardManager& handle = GuardManager::of(path);
+    if (&handle.tree() != &GuardManager::of(guards).tree() || handle.node() == 0)
+        refuse("value", name, a_path, path.ptr());
+    return handle.node();
+}
+
+}  // namespace
+
+Bindings read_bindings(py::handle given, py::handle guards) {
+    Bindings read;
+    if (given.is_none()) return read;
+    if (!PyDict_Check(given.ptr())) {
+        Diagnostic problem;
+        refuse_operand(problem, "a dict of names to paths of the guards", given.ptr());
+        problem.message = "bindings: " + problem.message;
+        throw_diagnostic(problem);
+    }
+    const py::dict copy = py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()));
+    if (!copy) throw py::error_already_set();
+    for (const auto& [name, path] : copy)
+        read.nodes.push_back(node_of(name, path, guards));
+    if (read.nodes.empty()) return read;
+    read.names = Owned<>::steal(PySequence_Tuple(copy.ptr()));
+    if (!read.names) throw py::error_already_set();
+    return read;
+}
+
+std::vector<uint16_t> bindable_slots(const Bindings& bindings, PyCodeObject* code) {
+    std::vector<uint16_t> slots;
+    const std::string problem = bindings_problem(code, bindings.names.get(), slots);
+    if (problem.empty()) return slots;
+    throw py::value_error(
+        "bindings: expected names of local variables of the code, which it finds bound "
+        "when it starts; " +
+        problem);
+}
+
+Shared<Entry> make_entry(const Tree& tree, PyCodeObject* code, Owned<> payload,
+                         Owned<> source, const Bindings& bindings) {
+    Tree demanding;
+    if (!bindings.nodes.empty()) demanding = tree;
+    const Tree& guards = bindings.nodes.empty() ? tree : demanding;
+    Program program;
+    Diagnostic problem;
+    if (!demand_values(demanding, bindings.nodes, problem) ||
+        !Program::compile(guards, code, program, problem, nullptr, bindings.nodes)) {
+        throw_diagnostic(problem);
+    }
+    auto entry = make_shared_counted<Entry>(std::move(program), std::move(payload),
+                                            std::move(source));
+    entry->meaning = meaning_of(guards, code);
+    entry->names = bindings.names;
+    return entry;
+}
+
+py::dict take_bindings(const Entry& entry, const View& view, PyObject** values) {
+    const size_t count = bound_count(entry.program);
+    if (!count) return py::dict();
+    auto** bound = static_cast<PyObject**>(__builtin_alloca(count * sizeof(PyObject*)));
+    take_bound(entry.program, view, values, bound);
+    References taken;
+    for (size_t i = 0; i < count; ++i) taken.push_back(Owned<>::steal(bound[i]));
+    py::dict named;
+    for (size_t i = 0; i < count; ++i) {
+        PyObject* name =
+            PyTuple_GET_ITEM(entry.names.get(), static_cast<Py_ssize_t>(i));
+        if (PyDict_SetItem(named.ptr(), name, taken[i].get()) < 0)
+            throw py::error_already_set();
+    }
+    return named;
+}
+
+}  // namespace guardtree
