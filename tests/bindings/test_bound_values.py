@@ -445,3 +445,24 @@ def test_code_that_takes_bound_locals_for_granted_is_verified(hook: None) -> Non
     if gt.bytecode.versions.RUNNING.load_fast_checked != "LOAD_FAST":
         with pytest.raises(UnsafeCode):
             gt.GuardedCode(code, guards, verify=True)
+
+
+def test_guards_may_end_the_entry_whose_values_were_fetched(hook: None) -> None:
+    f = make("def f(a, b=2): return ('plain', a, b)")
+    guarded, guards = gt.guard_function(f), gt.GuardManager(f)
+
+    def ends(value: object) -> bool:
+        guarded.restore()
+        gt.reset_code(f)
+        gc.collect()
+        return True
+
+    own = guards.local("a").generic_attr("own")
+    guards.local("b").python(ends)
+    bindings = {"own": own, "b2": guards.local("b")}
+    guarded.add(guards, lambda a, b=2, *, own, b2: ("fast", own, b2), bindings=bindings)
+    counts = Counts()
+    before = sys.getrefcount(counts)
+    assert f(counts) == ("fast", [1], 2)
+    assert f(counts) == ("plain", counts, 2)
+    assert sys.getrefcount(counts) == before
