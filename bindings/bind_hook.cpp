@@ -80,7 +80,8 @@ py::dict code_stats(py::handle code) {
     stats["entries"] = table->entries().size();
     stats["compiled"] = counters.compiled;
     stats["dicts_built"] = counters.dicts_built;
-    stats["substituted"] = hits + counters.compiled - counters.called;
+    stats["substituted"] =
+        hits + counters.compiled - counters.not_bound - counters.called;
     stats["called"] = counters.called;
     stats["evicted"] = counters.evicted;
     stats["invalidated"] = counters.invalidated;

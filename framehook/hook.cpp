@@ -96,17 +96,20 @@ PyObject* run_bound(PyThreadState* thread, CPython::Frame* frame, const Entry& e
 /// Of an entry that a callback has just made: its values come from a walk, and where
 /// that does not pass, there are none and the frame runs as it was.
 [[gnu::cold]] PyObject* run_new_bound(PyThreadState* thread, CPython::Frame* frame,
-                                      const Entry& entry, const View& view) {
+                                      CodeCache& cache, const Entry& entry,
+                                      const View& view) {
     auto** values = static_cast<PyObject**>(
         __builtin_alloca(sizeof(PyObject*) * entry.program.value_count()));
     const HookPause pause;
     const Tried tried = try_entry(entry, view, values);
     if (tried == Tried::raised) return abandon(thread, frame);
-    if (tried == Tried::failed) return run_frame;
-    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
-    if (fits_in_place(thread, frame, view.code().get(), replacement))
-        return run_bound(thread, frame, entry, view, values);
-    drop_bound(entry.program, values);
+    if (tried == Tried::passed) {
+        auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
+        if (fits_in_place(thread, frame, view.code().get(), replacement))
+            return run_bound(thread, frame, entry, view, values);
+        drop_bound(entry.program, values);
+    }
+    ++cache.counters.not_bound;
     return run_frame;
 }
 
@@ -165,7 +168,7 @@ PyObject* run_bound(PyThreadState* thread, CPython::Frame* frame, const Entry& e
     }
     add_entry(code, cache, outcome.entry);
     if (outcome.entry->program.bound())
-        return run_new_bound(thread, frame, *outcome.entry, view);
+        return run_new_bound(thread, frame, cache, *outcome.entry, view);
     return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 

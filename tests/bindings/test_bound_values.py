@@ -264,7 +264,9 @@ def test_a_new_entry_runs_at_once_where_its_guards_pass(hook: None) -> None:
 
     with gt.optimize(compiler):
         assert function("x", Counts()) == ("plain", "x")  # its guards fail on it
+        assert gt.code_stats(function)["substituted"] == 0
         assert function(7, Counts()) == ("fast", 7, [1], 7)
+        assert gt.code_stats(function)["substituted"] == 1
         gt.reset_code(function)
         assert function(7, Counts()) == ("fast", 7, [1], 7)
     gt.reset_code(function)
