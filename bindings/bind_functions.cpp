@@ -78,9 +78,10 @@ py::object guard_function(py::handle given) {
     return guards;
 }
 
-/// Throws ValueError for names that a call of the function could use itself.
-void require_free_names(PyCodeObject* code, const Bindings& bindings) {
-    if (!bindings.names) return;
+/// Throws ValueError for names (a tuple) that a call of the code's function could use
+/// itself.
+void require_free_names(PyCodeObject* code, py::handle names) {
+    if (!PyTuple_GET_SIZE(names.ptr())) return;
     const std::string owner = short_repr(code->co_qualname);
     if (code->co_flags & CO_VARKEYWORDS) {
         throw py::value_error(
@@ -88,7 +89,7 @@ void require_free_names(PyCodeObject* code, const Bindings& bindings) {
             " may have any keywords, and these could be among them: use a Table "
             "(lookup_call_bound), or guards of a function without ** arguments");
     }
-    for (const py::handle each : py::handle(bindings.names.get())) {
+    for (const py::handle each : names) {
         PyObject* name = each.ptr();
         const int slot = find_slot(code, name);
         if (slot < 0 || slot >= argument_slots(code)) continue;
@@ -118,7 +119,7 @@ Owned<> function_of_code(GuardedFunction& guarded, py::handle code,
 Owned<> target_of(GuardedFunction& guarded, py::handle given,
                   const Bindings& bindings) {
     PyObject* target = given.ptr();
-    require_free_names(guarded.code(), bindings);
+    if (bindings.names) require_free_names(guarded.code(), bindings.names.get());
     if (PyCode_Check(target)) return function_of_code(guarded, given, bindings);
     if (target == as_object(guarded.function())) {
         throw py::value_error(
@@ -223,6 +224,13 @@ void bind_functions(py::module_& module) {
                 return object_or_none(as_object(guards_of(self).function()));
             },
             "The function, or None when it is gone.");
+    module.def(
+        "_require_free_names",
+        [](py::handle code, const py::tuple& names) {
+            require_free_names(code_of_python(code), names);
+        },
+        py::arg("code"), py::arg("names"),
+        "ValueError for names that a call of the code's function could use itself.");
     module.def("guard_function", &guard_function, py::arg("function"),
                "Guards the calls of one function where they arrive, before there is a "
                "frame; all else in the process runs at full speed, and no hook is "

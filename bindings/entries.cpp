@@ -12,27 +12,26 @@
 namespace guardtree {
 namespace {
 
-[[noreturn]] void refuse(const char* exception, py::handle name,
-                         const std::string& expected, PyObject* found) {
-    const std::string text = "bindings[" + short_repr(name.ptr()) + "]: expected " +
-                             expected + ", found " + found_text(found);
-    if (std::string_view(exception) == "type") throw py::type_error(text);
-    throw py::value_error(text);
+[[noreturn]] void refuse_path(PyObject* exception, py::handle name, PyObject* found) {
+    throw_diagnostic({exception, "bindings[" + short_repr(name.ptr()) +
+                                     "]: expected a path of these guards, such as "
+                                     "guards.local('x'), found " +
+                                     found_text(found)});
 }
 
 /// The node of one of the paths.
 NodeId node_of(py::handle name, py::handle path, py::handle guards) {
-    constexpr const char* a_path = "a path of these guards, such as guards.local('x')";
     if (!PyUnicode_CheckExact(name.ptr())) {
         Diagnostic problem;
         refuse_operand(problem, "a str for each name", name.ptr());
         problem.message = "bindings: " + problem.message;
         throw_diagnostic(problem);
     }
-    if (!GuardManager::is_instance(path)) refuse("type", name, a_path, path.ptr());
+    if (!GuardManager::is_instance(path))
+        refuse_path(PyExc_TypeError, name, path.ptr());
     const GuardManager& handle = GuardManager::of(path);
     if (&handle.tree() != &GuardManager::of(guards).tree() || handle.node() == 0)
-        refuse("value", name, a_path, path.ptr());
+        refuse_path(PyExc_ValueError, name, path.ptr());
     return handle.node();
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from keyword import iskeyword
 from types import CodeType, FunctionType, MethodType
 from typing import Any
@@ -61,13 +61,19 @@ def own_name(wanted: str, taken: tuple[str, ...]) -> str:
 
 
 def code_calling(
-    target: Callable[..., Any], like: CodeType, bound: Iterable[str] = ()
+    target: Callable[..., Any], like: CodeType, bound: tuple[str, ...] = ()
 ) -> CodeType:
     """Code with the arguments of ``like`` that calls ``target`` with them.
 
     The callable is a constant of the code, so it runs in frames of any function. Locals
     named ``bound``, which are bound when it starts, go along by name.
     """
+    for name in bound:
+        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
+            raise ValueError(
+                f"bindings: expected names of keyword arguments, found {name!r}"
+            )
+    _guardtree._require_free_names(like, bound)
     if like.co_flags & IS_GENERATOR or not like.co_flags & IS_OPTIMIZED:
         raise ValueError(
             f"on CPython 3.11 calls of {like.co_qualname!r} can be replaced by code "
@@ -107,29 +113,6 @@ def code_calling(
     made = next(each for each in module.co_consts if isinstance(each, CodeType))
     constants = tuple(target if each == mark else each for each in made.co_consts)
     return made.replace(co_consts=constants)
-
-
-def require_free_names(code: CodeType, names: Iterable[str]) -> None:
-    """ValueError for names that a call of the code's function could use itself."""
-    has_star = bool(code.co_flags & HAS_ARGS)
-    count = code.co_argcount + code.co_kwonlyargcount + has_star
-    arguments = code.co_varnames[:count]
-    for name in names:
-        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-            raise ValueError(
-                f"bindings: expected names of keyword arguments, found {name!r}"
-            )
-        if code.co_flags & HAS_KWARGS:
-            raise ValueError(
-                f"bindings: a call of {code.co_qualname!r} may have any keywords, and "
-                "these could be among them: use a Table (lookup_call_bound), or guards "
-                "of a function without ** arguments"
-            )
-        if name in arguments:
-            raise ValueError(
-                f"bindings: {name!r} is an argument of {code.co_qualname!r}: use "
-                "another name"
-            )
 
 
 def hooked_here() -> weakref.WeakSet[HookedFunction]:
@@ -202,7 +185,6 @@ class HookedFunction:
                 "itself without end: give other code, or another callable"
             )
         elif callable(target):
-            require_free_names(self._code, bindings or {})
             code = code_calling(target, self._code, tuple(bindings or ()))
         else:
             raise TypeError(
