@@ -78,10 +78,10 @@ py::object guard_function(py::handle given) {
     return guards;
 }
 
-/// Throws ValueError for names (a tuple) that a call of the code's function could use
-/// itself.
-void require_free_names(PyCodeObject* code, py::handle names) {
-    if (!PyTuple_GET_SIZE(names.ptr())) return;
+/// Throws ValueError for names that cannot be keyword arguments that are not the call's
+/// own.
+void require_free_names(PyCodeObject* code, const Bindings& bindings) {
+    if (!bindings.names) return;
     const std::string owner = short_repr(code->co_qualname);
     if (code->co_flags & CO_VARKEYWORDS) {
         throw py::value_error(
@@ -89,13 +89,27 @@ void require_free_names(PyCodeObject* code, py::handle names) {
             " may have any keywords, and these could be among them: use a Table "
             "(lookup_call_bound), or guards of a function without ** arguments");
     }
-    for (const py::handle each : names) {
+    for (const py::handle each : py::handle(bindings.names.get())) {
         PyObject* name = each.ptr();
+        if (!is_plain_name(name)) {
+            throw py::value_error(
+                "bindings: expected names of keyword arguments (ASCII identifiers), "
+                "found " +
+                short_repr(name));
+        }
         const int slot = find_slot(code, name);
         if (slot < 0 || slot >= argument_slots(code)) continue;
         throw py::value_error("bindings: " + short_repr(name) + " is an argument of " +
                               owner + ": use another name");
     }
+}
+
+/// For guarded functions of CPython 3.11: the names, with the same rules.
+py::tuple names_for_calls(py::handle code, py::handle guards, py::handle bindings) {
+    const Bindings read = read_bindings(bindings, guards);
+    require_free_names(code_of_python(code), read);
+    return read.names ? py::reinterpret_borrow<py::tuple>(read.names.get())
+                      : py::tuple();
 }
 
 /// The function that code makes, whose bound locals are arguments.
@@ -119,7 +133,7 @@ Owned<> function_of_code(GuardedFunction& guarded, py::handle code,
 Owned<> target_of(GuardedFunction& guarded, py::handle given,
                   const Bindings& bindings) {
     PyObject* target = given.ptr();
-    if (bindings.names) require_free_names(guarded.code(), bindings.names.get());
+    require_free_names(guarded.code(), bindings);
     if (PyCode_Check(target)) return function_of_code(guarded, given, bindings);
     if (target == as_object(guarded.function())) {
         throw py::value_error(
@@ -225,12 +239,10 @@ void bind_functions(py::module_& module) {
             },
             "The function, or None when it is gone.");
     module.def(
-        "_require_free_names",
-        [](py::handle code, const py::tuple& names) {
-            require_free_names(code_of_python(code), names);
-        },
-        py::arg("code"), py::arg("names"),
-        "ValueError for names that a call of the code's function could use itself.");
+        "_names_for_calls", &names_for_calls, py::arg("code"), py::arg("guards"),
+        py::arg("bindings"),
+        "The names of bindings, for calls of the code's function; ValueError for "
+        "those that it could use itself.");
     module.def("guard_function", &guard_function, py::arg("function"),
                "Guards the calls of one function where they arrive, before there is a "
                "frame; all else in the process runs at full speed, and no hook is "

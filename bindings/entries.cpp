@@ -68,18 +68,17 @@ std::vector<uint16_t> bindable_slots(const Bindings& bindings, PyCodeObject* cod
 
 Shared<Entry> make_entry(const Tree& tree, PyCodeObject* code, Owned<> payload,
                          Owned<> source, const Bindings& bindings) {
-    Tree demanding;
-    if (!bindings.nodes.empty()) demanding = tree;
-    const Tree& guards = bindings.nodes.empty() ? tree : demanding;
+    Tree room;
     Program program;
     Diagnostic problem;
-    if (!demand_values(demanding, bindings.nodes, problem) ||
-        !Program::compile(guards, code, program, problem, nullptr, bindings.nodes)) {
+    const Tree* guards = demanding(tree, bindings.nodes, room, problem);
+    if (!guards ||
+        !Program::compile(*guards, code, program, problem, nullptr, bindings.nodes)) {
         throw_diagnostic(problem);
     }
     auto entry = make_shared_counted<Entry>(std::move(program), std::move(payload),
                                             std::move(source));
-    entry->meaning = meaning_of(guards, code);
+    entry->meaning = meaning_of(*guards, code);
     entry->names = bindings.names;
     return entry;
 }

@@ -64,7 +64,7 @@ typedef struct guardtree_found {
 
 /// Where lookup_bound puts the values that an entry hands over.
 typedef struct guardtree_bound {
-    PyObject** values;  ///< room of yours, for table_bound values
+    PyObject** values;  ///< room of yours for table_bound values, not in the scratch
     size_t size;        ///< of that room, in words
     size_t count;       ///< set by the look-up: how many of them are yours now
 } guardtree_bound;

@@ -168,12 +168,21 @@ void take_back(guardtree_bound* handed) noexcept {
     return GUARDTREE_MISS;
 }
 
-/// What is no number of a node stays none: 0 is the view itself.
-std::vector<NodeId> node_ids(std::span<const int64_t> nodes) {
-    std::vector<NodeId> ids;
-    for (const int64_t node : nodes)
-        ids.push_back(node > 0 && node < no_id ? static_cast<NodeId>(node) : 0);
-    return ids;
+/// False with IndexError set where one is no node that has a value.
+bool read_nodes(std::span<const int64_t> nodes, const Tree& tree,
+                std::vector<NodeId>& to) {
+    const auto end = static_cast<int64_t>(tree.node_count());
+    for (const int64_t node : nodes) {
+        if (node < 1 || node >= end) {
+            PyErr_Format(PyExc_IndexError,
+                         "table_add_bound: expected numbers that tree_step gave for "
+                         "this tree, found %lld",
+                         static_cast<long long>(node));
+            return false;
+        }
+        to.push_back(static_cast<NodeId>(node));
+    }
+    return true;
 }
 
 size_t most_bound(const Table& table) noexcept {
@@ -226,7 +235,7 @@ uint64_t table_add_bound(guardtree_table* table, const guardtree_tree* tree,
                          void* payload, void (*destroy)(void*), const int64_t* nodes,
                          size_t count) {
     if (!table || !tree || (count && !nodes)) {
-        raise_null("table_add");
+        raise_null(count ? "table_add_bound" : "table_add");
         return 0;
     }
     if (!table->own || table->code.is_dead()) {
@@ -237,12 +246,11 @@ uint64_t table_add_bound(guardtree_table* table, const guardtree_tree* tree,
     Program program;
     Diagnostic problem;
     auto* code = reinterpret_cast<PyCodeObject*>(table->code.object);
-    const std::vector<NodeId> bound = node_ids({nodes, count});
-    Tree demanding;
-    if (count) demanding = tree->tree;
-    const Tree& guards = count ? demanding : tree->tree;
-    if (!demand_values(demanding, bound, problem) ||
-        !Program::compile(guards, code, program, problem, nullptr, bound)) {
+    std::vector<NodeId> bound;
+    if (!read_nodes({nodes, count}, tree->tree, bound)) return 0;
+    Tree room;
+    const Tree* guards = demanding(tree->tree, bound, room, problem);
+    if (!guards || !Program::compile(*guards, code, program, problem, nullptr, bound)) {
         raise_diagnostic(problem);
         return 0;
     }

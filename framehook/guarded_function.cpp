@@ -201,7 +201,8 @@ uint64_t GuardedFunction::hits() const noexcept {
 
 bool GuardedFunction::restore() noexcept {
     PyFunctionObject* function = this->function();
-    const bool is_ours = function && function->vectorcall == call;
+    // A later one of the same function has the same entry.
+    const bool is_ours = !is_restored_ && function && function->vectorcall == call;
     if (is_ours) CPython::set_vectorcall(function, plain_entry);
     is_restored_ = true;
     dropped_hits_ = hits();

@@ -63,53 +63,53 @@ PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* 
     return call_replacement(thread, frame, code, replacement);
 }
 
-/// Makes the frame one of the entry's code, with the values that its guards saw as
-/// locals. No user code runs; fits_in_place.
-PyObject* run_bound(PyThreadState* thread, CPython::Frame* frame, const Entry& entry,
-                    const View& view, PyObject** values) noexcept {
-    const auto kept = Owned<PyCodeObject>::share(view.code().get());
+/// Makes the frame one of the entry's code, with `bound` (taken over) as locals. Where
+/// it cannot become one where it lies, the answer is false: a call would begin with
+/// nothing bound.
+bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
+                   const Entry& entry, PyObject** bound) noexcept {
     const size_t count = entry.slots.size();
-    auto** bound = static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * count));
-    take_bound(entry.program, view, values, bound);
-    CPython::substitute(thread, frame, kept.get(),
-                        reinterpret_cast<PyCodeObject*>(entry.payload.get()));
+    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
+    if (!fits_in_place(thread, frame, code, replacement)) [[unlikely]] {
+        for (size_t i = 0; i < count; ++i) Owned<>::steal(bound[i]).reset();
+        return false;
+    }
+    const auto kept = Owned<PyCodeObject>::share(code);
+    CPython::substitute(thread, frame, code, replacement);
     for (size_t i = 0; i < count; ++i)
         CPython::bind_local(frame, entry.slots[i], bound[i]);
-    return run_frame;
+    return true;
 }
 
-/// Of an entry that passed. A frame that cannot become the replacement's where it lies
-/// runs as it was: a call would begin with nothing bound.
+/// Of an entry that passed, with its values; a miss where they cannot be bound.
 [[gnu::noinline]] PyObject* hit_bound(PyThreadState* thread, CPython::Frame* frame,
-                                      CodeCache& cache, const Entry& entry,
-                                      const View& view, PyObject** values) noexcept {
-    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
-    if (fits_in_place(thread, frame, view.code().get(), replacement)) [[likely]] {
+                                      PyCodeObject* code, CodeCache& cache,
+                                      const Entry& entry, PyObject** bound) noexcept {
+    if (bind_in_place(thread, frame, code, entry, bound)) [[likely]]
         note_hit(entry);
-        return run_bound(thread, frame, entry, view, values);
-    }
-    ++cache.counters.misses;
-    drop_bound(entry.program, values);
+    else
+        ++cache.counters.misses;
     return run_frame;
 }
 
 /// Of an entry that a callback has just made: its values come from a walk, and where
 /// that does not pass, there are none and the frame runs as it was.
 [[gnu::cold]] PyObject* run_new_bound(PyThreadState* thread, CPython::Frame* frame,
-                                      CodeCache& cache, const Entry& entry,
-                                      const View& view) {
+                                      PyCodeObject* code, CodeCache& cache,
+                                      const Entry& entry, const View& view) {
     auto** values = static_cast<PyObject**>(
         __builtin_alloca(sizeof(PyObject*) * entry.program.value_count()));
     const HookPause pause;
     const Tried tried = try_entry(entry, view, values);
     if (tried == Tried::raised) return abandon(thread, frame);
+    bool is_bound = false;
     if (tried == Tried::passed) {
-        auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
-        if (fits_in_place(thread, frame, view.code().get(), replacement))
-            return run_bound(thread, frame, entry, view, values);
-        drop_bound(entry.program, values);
+        auto** bound = static_cast<PyObject**>(
+            __builtin_alloca(sizeof(PyObject*) * bound_count(entry.program)));
+        take_bound(entry.program, view, values, bound);
+        is_bound = bind_in_place(thread, frame, code, entry, bound);
     }
-    ++cache.counters.not_bound;
+    if (!is_bound) ++cache.counters.not_bound;
     return run_frame;
 }
 
@@ -168,7 +168,7 @@ PyObject* run_bound(PyThreadState* thread, CPython::Frame* frame, const Entry& e
     }
     add_entry(code, cache, outcome.entry);
     if (outcome.entry->program.bound())
-        return run_new_bound(thread, frame, cache, *outcome.entry, view);
+        return run_new_bound(thread, frame, code, cache, *outcome.entry, view);
     return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 
@@ -185,19 +185,26 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
     auto** values = static_cast<PyObject**>(
         __builtin_alloca(sizeof(PyObject*) * table->value_count()));
     const Entry* entry = nullptr;
+    PyObject** bound = nullptr;
     {
         const HookPause pause;
         entry = lookup(*table, view, values);
+        const size_t count = entry ? bound_count(entry->program) : 0;
+        if (count) {  // before user code can change what was checked
+            bound =
+                static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * count));
+            take_bound(entry->program, view, values, bound);
+        }
         if (protocol.is_right_answer && !PyErr_Occurred() &&
             !protocol.is_right_answer(view, *table, entry)) {
-            if (entry) drop_bound(entry->program, values);
+            const ExceptionPause kept;
+            for (size_t i = 0; i < count; ++i) Owned<>::steal(bound[i]).reset();
             entry = nullptr;
         }
     }
     cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
     if (entry) {
-        if (entry->program.bound())
-            return hit_bound(thread, frame, cache, *entry, view, values);
+        if (bound) return hit_bound(thread, frame, code, cache, *entry, bound);
         note_hit(*entry);
         return run_entry(thread, frame, code, cache, *entry);
     }
@@ -230,8 +237,12 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     }
     PyObject* values[few_values];
     if (const Entry* entry = first_match<View>(table, view, values)) [[likely]] {
-        if (entry->program.bound()) [[unlikely]]
-            return hit_bound(thread, frame, *cache, *entry, view, values);
+        if (const size_t count = bound_count(entry->program)) [[unlikely]] {
+            auto** bound =
+                static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * count));
+            take_bound(entry->program, view, values, bound);
+            return hit_bound(thread, frame, code, *cache, *entry, bound);
+        }
         note_hit(*entry);
         return run_entry(thread, frame, code, *cache, *entry);
     }

@@ -8,24 +8,20 @@
 
 namespace guardtree {
 
-bool demand_values(Tree& tree, std::span<const NodeId> bound, Diagnostic& problem) {
+const Tree* demanding(const Tree& tree, std::span<const NodeId> bound, Tree& room,
+                      Diagnostic& problem) {
+    if (bound.empty()) return &tree;
+    room = tree;
     for (const NodeId node : bound) {
-        if (node == 0 || node >= tree.node_count()) {
-            problem = {PyExc_IndexError,
-                       "expected a node of these guards that has a value, 1 to " +
-                           std::to_string(tree.node_count() - 1) + ", found " +
-                           std::to_string(node)};
-            return false;
-        }
-        if (tree.node(node).last_check != no_id) continue;
+        if (room.node(node).last_check != no_id) continue;
         PyObject* any = as_object(&PyBaseObject_Type);
-        InstanceOf kind{};
-        if (!read_operands(std::span(&any, 1), kind, tree.references(), problem) ||
-            !tree.check(node, Op(kind), problem)) {
-            return false;
+        InstanceOf every{};
+        if (!read_operands(std::span(&any, 1), every, room.references(), problem) ||
+            !room.check(node, Op(every), problem)) {
+            return nullptr;
         }
     }
-    return true;
+    return &room;
 }
 
 void take_bound(const Program& program, const View& view, PyObject** values,

@@ -14,10 +14,12 @@
 
 namespace guardtree {
 
-/// Adds a check that every value passes to those of the nodes that have none, so that
-/// guards fail where there is no value to hand over. Diagnostic for what is no node of
-/// the tree, and for the root.
-bool demand_values(Tree& tree, std::span<const NodeId> bound, Diagnostic& problem);
+/// What to compile for a program that hands over the values of `bound`, nodes of the
+/// tree but the root: the tree itself, or `room`, filled with a copy in which each of
+/// them has a check, so that guards fail where there is no value. Null with `problem`
+/// filled.
+const Tree* demanding(const Tree& tree, std::span<const NodeId> bound, Tree& room,
+                      Diagnostic& problem);
 
 /// How many `to` of take_bound holds.
 inline size_t bound_count(const Program& program) noexcept {

@@ -9,7 +9,8 @@ namespace guardtree {
 /// contents do not matter. On `error` the exception is in `error`, or pending when it
 /// must reach the program (KeyboardInterrupt, SystemExit, MemoryError). Needs the GIL;
 /// re-entrant; allocates nothing itself. About 1.5 ns for each check of a local (bench
-/// `evaluate`).
+/// `evaluate`). On `pass` the values of program.bound() are the caller's to take or
+/// drop (bound_values.h).
 Verdict evaluate(const Program& program, const View& view, PyObject** values,
                  Owned<>& error) noexcept;
 

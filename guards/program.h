@@ -71,7 +71,7 @@ public:
     /// Compiles a snapshot of `tree` for `code`. Paths without checks are left out.
     /// With `counts`, siblings that failed more often come first, as far as no user
     /// code runs between them: the answer stays the same. The values of `bound`, nodes
-    /// with checks (demand_values), are handed over to who walks it (bound_values.h).
+    /// with checks (demanding), are handed over to who walks it (bound_values.h).
     /// On failure `to` is untouched and `problem` says what does not fit.
     static bool compile(const Tree& tree, PyCodeObject* code, Program& to,
                         Diagnostic& problem, const FailureCounts* counts = nullptr,

@@ -71,7 +71,7 @@ PyTypeObject* object_type() {
     static PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
                                   {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                                   {0, nullptr}};
-    static PyType_Spec spec = {"guardtree.TensorFacts", sizeof(SpecObject), 0,
+    static PyType_Spec spec = {"guardtree.SharedSpec", sizeof(SpecObject), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC |
                                    Py_TPFLAGS_DISALLOW_INSTANTIATION |
                                    Py_TPFLAGS_IMMUTABLETYPE,

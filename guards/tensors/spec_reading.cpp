@@ -201,6 +201,21 @@ private:
         return to.low <= to.high || refuse("low <= high", value);
     }
 
+    /// A number, None or (low, high).
+    static Owned<> object_of_bounds(const TensorBounds& bounds) {
+        const auto end = [](int64_t number, int64_t none) {
+            return number == none ? Owned<>::share(Py_None)
+                                  : Owned<>::steal(PyLong_FromLongLong(number));
+        };
+        Owned<> low = end(bounds.low, INT64_MIN);
+        Owned<> high = end(bounds.high, INT64_MAX);
+        if (!low || !high) return {};
+        if (bounds.low == bounds.high)
+            return low.get() == Py_None ? std::move(high) : std::move(low);
+        if (low.get() == Py_None && high.get() == Py_None) return low;
+        return Owned<>::steal(PyTuple_Pack(2, low.get(), high.get()));
+    }
+
     bool read_all_bounds(PyObject* value, std::vector<TensorBounds>& to) {
         if (!PyTuple_Check(value) && !PyList_Check(value))
             return refuse("a tuple", value);
@@ -213,12 +228,12 @@ private:
             to.push_back(bounds);
         }
         if (!expect_rank(rank, value)) return false;
-        // torch.Size prints as such: what is kept is a plain tuple.
+        // What means the same is told the same, since specs are shared.
         auto plain = Owned<>::steal(PyTuple_New(rank));
         for (Py_ssize_t i = 0; plain && i < rank; ++i) {
-            PyTuple_SET_ITEM(
-                plain.get(), i,
-                Owned<>::share(PyTuple_GET_ITEM(tuple.get(), i)).release());
+            Owned<> bounds = object_of_bounds(to[static_cast<size_t>(i)]);
+            if (!bounds) return refuse("memory", value);
+            PyTuple_SET_ITEM(plain.get(), i, bounds.release());
         }
         return keep_fact(std::move(plain));
     }

@@ -36,6 +36,21 @@ def test_a_function_that_died_keeps_no_hook_on() -> None:
     assert gt.get_eval_frame() is None
 
 
+def test_what_guarded_a_function_before_does_not_end_its_guards() -> None:
+    f = make()
+    guarded = gt.guard_function(f)
+    guarded.add(ints(f), fast)
+    guarded.restore()
+    guarded = gt.guard_function(f)  # the former one goes when this one is there
+    guarded.add(ints(f), fast)
+    assert is_fast(f)
+    f.__code__ = make().__code__
+    gt.guard_function(f).add(ints(f), fast)
+    assert is_fast(f)
+    assert guarded.restore()
+    assert is_fast(f)
+
+
 def test_methods_generators_and_coroutines_are_guarded() -> None:
     class Thing:
         def work(self, x):

@@ -17,7 +17,7 @@ from support import matching, step
 def spec_objects() -> int:
     """The objects that own specs, which the collector knows."""
     gc.collect()
-    return sum(type(each).__name__ == "TensorFacts" for each in gc.get_objects())
+    return sum(type(each).__name__ == "SharedSpec" for each in gc.get_objects())
 
 
 def test_guards_that_expect_the_same_share_one_spec() -> None:
@@ -58,6 +58,21 @@ def test_specs_that_say_it_in_other_facts_are_others(other: Any) -> None:
     assert others.checks()[0].python != guards.checks()[0].python
     assert others.checks()[0].operands == {"spec": other}
     assert others.check({"x": np.zeros((2, 3))})
+
+
+@pytest.mark.parametrize(
+    ("bounds", "plain"),
+    [
+        (((2, 2), (None, None)), (2, None)),
+        (((None, 2**63 - 1), (-(2**63), 4)), (None, (None, 4))),
+    ],
+)
+def test_bounds_are_told_in_one_way(bounds: Any, plain: Any) -> None:
+    before = spec_objects()
+    kept = [matching({"type": np.ndarray, "shape": each}) for each in (bounds, plain)]
+    assert spec_objects() == before + 1
+    for guards in kept:
+        assert guards.checks()[0].operands["spec"]["shape"] == plain
 
 
 def test_a_class_with_guards_on_its_own_instances_is_collected() -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable
-from keyword import iskeyword
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
@@ -68,12 +67,6 @@ def code_calling(
     The callable is a constant of the code, so it runs in frames of any function. Locals
     named ``bound``, which are bound when it starts, go along by name.
     """
-    for name in bound:
-        if not isinstance(name, str) or not name.isidentifier() or iskeyword(name):
-            raise ValueError(
-                f"bindings: expected names of keyword arguments, found {name!r}"
-            )
-    _guardtree._require_free_names(like, bound)
     if like.co_flags & IS_GENERATOR or not like.co_flags & IS_OPTIMIZED:
         raise ValueError(
             f"on CPython 3.11 calls of {like.co_qualname!r} can be replaced by code "
@@ -177,6 +170,7 @@ class HookedFunction:
             )
         if not isinstance(guards, GuardManager):
             raise TypeError(f"expected a GuardManager, found {guards!r}")
+        names = _guardtree._names_for_calls(self._code, guards, bindings)
         if isinstance(target, CodeType):
             code = target
         elif target is self.function:
@@ -185,7 +179,7 @@ class HookedFunction:
                 "itself without end: give other code, or another callable"
             )
         elif callable(target):
-            code = code_calling(target, self._code, tuple(bindings or ()))
+            code = code_calling(target, self._code, names)
         else:
             raise TypeError(
                 "add(target): expected a code object or a callable, found "
