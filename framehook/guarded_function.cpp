@@ -201,16 +201,18 @@ uint64_t GuardedFunction::hits() const noexcept {
 
 bool GuardedFunction::restore() noexcept {
     PyFunctionObject* function = this->function();
-    // A later one of the same function has the same entry.
-    const bool is_ours = !is_restored_ && function && function->vectorcall == call;
-    if (is_ours) CPython::set_vectorcall(function, plain_entry);
+    // Once another guards the same function, by the same entry, that one's calls stay.
+    const bool is_in_charge = function && find(function) == this;
+    if (is_in_charge && function->vectorcall == call)
+        CPython::set_vectorcall(function, plain_entry);
+    const bool is_back = !is_in_charge || function->vectorcall == plain_entry;
     is_restored_ = true;
     dropped_hits_ = hits();
     const std::vector<Owned<>> made = std::exchange(made_, {});
     const Owned<> defaults = std::exchange(defaults_, {});
     const Owned<> named = std::exchange(keyword_defaults_, {});
     set_table(make_shared_counted<Table>());
-    return !function || function->vectorcall == plain_entry;
+    return is_back;
 }
 
 Owned<> GuardedFunction::function_of(PyCodeObject* replacement, PyCodeObject* called) {

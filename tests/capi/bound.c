@@ -79,7 +79,7 @@ static void release_values(struct bound_scene* it) {
 
 static const char* values_are_handed_over_once_fetched(PyObject* names) {
     guardtree_table* table = bound_table(names, "type(a) is int");
-    PyObject* number = PyLong_FromLong(1000);
+    PyObject* number = PyLong_FromLong(100000);
     Py_ssize_t numbers, gifts;
     struct bound_scene it;
     start_bound(&it);
@@ -106,7 +106,7 @@ static const char* values_are_handed_over_once_fetched(PyObject* names) {
 
 static const char* entries_without_any_are_found_as_ever(PyObject* names) {
     guardtree_table* table = table_of(names, "type(a) is int", &payload);
-    PyObject* number = PyLong_FromLong(1000);
+    PyObject* number = PyLong_FromLong(100000);
     struct bound_scene it;
     start_bound(&it);
     it.bound.values = NULL;
@@ -124,7 +124,7 @@ static const char* wrong_nodes_and_rooms_are_refused(PyObject* names) {
     PyObject* f = name_of(names, "f");
     guardtree_table* table = bound_table(names, "type(a) is int");
     guardtree_tree* tree = api->tree_of_text(f, "type(a) is int", NULL);
-    PyObject* number = PyLong_FromLong(1000);
+    PyObject* number = PyLong_FromLong(100000);
     const int64_t wrong[] = {0, -1, 2, INT64_MAX};
     struct bound_scene it;
     size_t i;
@@ -208,7 +208,7 @@ static int interrupt(PyObject* value, void* context) {
 /// handed over is counted in `references`: of `given`, beyond what there was.
 static int look_up_checked(PyObject* names, guardtree_check check,
                            struct bound_scene* it, Py_ssize_t* references) {
-    PyObject *f = name_of(names, "f"), *number = PyLong_FromLong(1000);
+    PyObject *f = name_of(names, "f"), *number = PyLong_FromLong(100000);
     PyObject *a = PyUnicode_FromString("a"), *b = PyUnicode_FromString("b");
     guardtree_foreign about = {sizeof(guardtree_foreign), &f, NULL, NULL, NULL, NULL};
     PyObject* getter = api->getter_operand(give, NULL);
