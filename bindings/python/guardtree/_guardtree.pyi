@@ -535,21 +535,14 @@ class GuardManager:
         """Of two or more values no two are the same object (no aliasing). In Python,
         for example: `all_distinct(a, b)`."""
 
-    def integers(
-        self, expression: str, *values: GuardManager, **named: GuardManager
-    ) -> GuardManager:
+    def integers(self, expression: str, *values: GuardManager, **named: GuardManager) -> GuardManager:
         """An expression over exact ints, lengths of builtin containers and shapes of
         tensors is true, computed in 64 bits: + - * // %, comparisons, and, or, not,
         len(name), name.shape[0], name.ndim. A value of another type, an overflow
         and a division by zero fail it. In Python, for example: `int64(a) ==
         int64(b) * 2`."""
 
-    def overlapping_memory(
-        self,
-        pairs: tuple[tuple[int, int], ...],
-        *values: GuardManager,
-        **named: GuardManager,
-    ) -> GuardManager:
+    def overlapping_memory(self, pairs: tuple[tuple[int, int], ...], *values: GuardManager, **named: GuardManager) -> GuardManager:
         """Of several tensors exactly these pairs, given by position, overlap: the
         extents of their memory, from the first byte to the last. () says that none
         do. What is no tensor, or does not tell its memory, fails it. In Python, for
@@ -648,7 +641,9 @@ class Table:
         """
     def remove(self, entry: TableEntry) -> None:
         """Takes an entry out; ValueError when it is not in the table."""
-    def lookup(self, subject: Mapping[str, Any] | Frame, default: Any = None, /) -> Any:
+    def lookup(
+        self, subject: Mapping[str, Any] | Frame, default: Any = None, /
+    ) -> Any:
         """The payload of the first entry whose guards pass, or the default."""
     def lookup_call(self, /, *args: Any, **kwargs: Any) -> Any:
         """The same for a call with these arguments; None when there is none."""
