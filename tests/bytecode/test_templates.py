@@ -16,6 +16,7 @@ from guardtree.bytecode import (
     read,
     rewritten,
     splice,
+    verify,
 )
 from made_code import function
 
@@ -111,11 +112,27 @@ def test_a_context_that_swallows_keeps_the_slots_below() -> None:
     assert context.events == ["enter", LookupError]
 
 
-def test_a_body_that_returns_leaves_the_context_entered() -> None:
-    """The body's own RETURN_VALUE is no statement of the template's."""
-    context = Context()
-    assert above_two_slots([constant("early"), RETURN])(context) == "early"
-    assert context.events == ["enter"]
+def test_a_body_that_returns_is_not_turned_into_a_jump() -> None:
+    """Its RETURN_VALUE is no statement of the template's, unlike the handler's."""
+
+    def handled(dummy):
+        try:
+            dummy
+        except LookupError:
+            return "handled"
+
+    def spliced(body: Body) -> FunctionType:
+        made = splice(bytecode_from_template(handled), "dummy", body)
+        built = function([*made, *returning_a_pair()], {"fail": fail})
+        verify(built.__code__)
+        return built
+
+    def returning_a_pair() -> Body:
+        return [constant("end"), Instruction("BUILD_TUPLE", 2), RETURN]
+
+    assert spliced([constant("early"), RETURN])() == "early"
+    assert spliced([])() == (None, "end")
+    assert spliced(FAILING)() == ("handled", "end")
 
 
 def test_the_returned_value_stays_on_the_stack() -> None:

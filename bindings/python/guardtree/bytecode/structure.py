@@ -119,10 +119,12 @@ class _Structure:
             indices = (oparg >> 4, oparg & _PAIR_MASK)
             allowed, table = range(self.variable_count), "the variables"
         elif opname in _SLOTS or opname == "UNPACK_EX":
-            # Before anything is sized by it.
+            # Before anything is sized by it. What is reached is counted exactly later;
+            # unreachable code may ask for more, as co_stacksize leaves it out.
             first = NUMBER_RANGES.get(opname, range(1)).start
             indices = (oparg >> 8 if opname == "UNPACK_EX" else oparg,)
-            allowed, table = range(first, code.co_stacksize + 1), "its stack"
+            most = max(code.co_stacksize, len(code.co_code))
+            allowed, table = range(first, most + 1), "its stack"
         elif opname == "COPY_FREE_VARS":
             count = len(code.co_freevars)
             allowed, table = range(count, count + 1), "the free variables"
