@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import guardtree as gt
 import pytest
 from guarded_calls import BY_ENTRY, by_entry, fast, ints, is_fast, let_go, make
+
+ITEMS_REACH_HOOKS = sys.version_info >= (3, 11, 4)
+"""Before, a specialised subscript enters a `__getitem__` past them (gh-104405)."""
 
 
 @pytest.fixture(autouse=True)
@@ -296,7 +300,8 @@ def test_what_the_interpreter_calls_by_itself_is_looked_up() -> None:
     thing = Thing()
 
     def uses(thing: Any) -> list[Any]:
-        return [thing[1], thing + 1, thing(1), thing.missing, thing.prop]
+        item = [thing[1]] if ITEMS_REACH_HOOKS else []
+        return [*item, thing + 1, thing(1), thing.missing, thing.prop]
 
     for _ in range(300):  # specialised
         assert not any(map(is_fast, uses(thing)))

@@ -19,6 +19,7 @@ from guardtree.bytecode.structure import INTERNAL
 from guardtree.bytecode.versions import OPERANDS, Operand
 
 HERE = [each for each in BROKEN if VERSION in each.exists]
+IS_DEBUG_BUILD = hasattr(sys, "gettotalrefcount")
 CALLS = """
 import marshal, sys, types
 code = marshal.loads(sys.stdin.buffer.read())
@@ -55,7 +56,9 @@ def test_broken_code_kills_a_process_that_runs_it(broken: Broken) -> None:
         check=False,
     )
     died = done.returncode < 0
-    assert died, (done.returncode, done.stderr[-300:])
+    # Memory of a debug build is filled with what is no instruction.
+    stopped = IS_DEBUG_BUILD and b"SystemError: unknown opcode" in done.stderr
+    assert died or stopped, (done.returncode, done.stderr[-300:])
     assert done.stdout == b"runs\n" or "docstring" in broken.name
 
 
