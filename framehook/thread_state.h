@@ -45,12 +45,11 @@ class HookPause {
 public:
     HookPause() noexcept {
         ++hook_thread.busy;
-        hook_thread.update();
+        hook_thread.active = Mode::off;
     }
 
     ~HookPause() {
-        --hook_thread.busy;
-        hook_thread.update();
+        if (--hook_thread.busy == 0) hook_thread.update();
     }
 
     HookPause(const HookPause&) = delete;

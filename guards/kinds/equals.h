@@ -44,7 +44,9 @@ struct Equals {
         to.push_back({{KeySort::constant}, {constant_key(expected.value)}});
     }
 
-    bool check(PyObject* value) const noexcept {
+    /// Left to itself, gcc 16 inlines it or not by what else the walk holds (bench
+    /// `compare_torch.py`, ten scalars: 19 ns, or 26).
+    [[gnu::always_inline]] bool check(PyObject* value) const noexcept {
         return equals_constant(value, expected.value);
     }
 };
