@@ -54,6 +54,7 @@ print(json.dumps({
     "version": sys.version.split()[0],
     "minor": sys.version_info[:2],
     "name": minor + ("d" if debug else ""),
+    "debug": debug,
     # Debian's, and so one that apt-get can complete.
     "package": "python" + minor if sys.base_prefix == "/usr" else "",
     "cpython": sys.implementation.name == "cpython",
@@ -264,6 +265,8 @@ def build(args: argparse.Namespace, python: Interpreter) -> tuple[Path, Path, di
         # Not with Clang, where a file that includes too little is to be noticed.
         "GUARDTREE_PCH": "OFF" if args.preset == "clang" else "ON",
     }
+    if python.debug:  # as slow to start as sanitized programs
+        settings["GUARDTREE_TEST_SHARDS"] = "8"
     if args.ci:
         settings["CMAKE_CXX_FLAGS_DEBUG"] = "-g1"  # lines are enough for a log
     configure = ["cmake", "--preset", args.preset, "-B", folder]
