@@ -115,8 +115,9 @@ def copies_what_is_not_there() -> CodeType:
 
 @broken("co_stacksize is 1")
 def has_too_small_a_stack() -> CodeType:
-    pushes = [I("LOAD_CONST", None) for _ in range(30_000)]
-    return made(returning(*pushes), co_stacksize=1)
+    """Writes 32 MB: past all that may be mapped behind the stack, and writable."""
+    pushes = (I("LOAD_CONST", (None,) * 1000), I("UNPACK_SEQUENCE", 1000))
+    return made(returning(*pushes * 4000), co_stacksize=1)
 
 
 @broken("is reached with")
