@@ -183,6 +183,16 @@ def test_random_constants_agree_with_python(one: Any, other: Any) -> None:
     assert guards.check({"x": pools.fresh(one), "y": (one, pools.fresh(other))})
 
 
+def test_a_local_of_relations_alone_is_read_by_them() -> None:
+    """Behind all else, which may raise before the local is found not to be there."""
+    for asked_of, answer in (("is_big", "error"), ("is_list", "fail")):
+        guards = gt.GuardManager(lambda x: x)
+        x = guards.local("x")
+        guards.f_locals().compute(NAMES[asked_of]).is_not_none()
+        guards.same_object(x, x)
+        assert demand(guards, {}) == answer
+
+
 @examples
 @given(made.cases(), st.integers(0, 2**16 - 1))
 def test_random_clones_keep_what_they_were_asked_to(case: Any, kept: int) -> None:
