@@ -22,7 +22,8 @@ inline lenfunc length_slot(PyTypeObject* type) noexcept {
 
 /// A dict, or a value of a subclass that has dict's `__len__` now.
 inline bool has_length_of_dict(PyObject* value) noexcept {
-    if (PyDict_CheckExact(value)) return true;
+    // An OrderedDict is of a type of CPython's own, which stays as it is.
+    if (PyDict_CheckExact(value) || PyODict_CheckExact(value)) return true;
     return PyDict_Check(value) &&
            length_slot(Py_TYPE(value)) == length_slot(&PyDict_Type);
 }

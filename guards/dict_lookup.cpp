@@ -126,7 +126,10 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
         const Py_ssize_t place = find_among_any(keys, key);
         return place < 0 ? nullptr : keys.entries<DictGeneralEntry>()[place].value;
     }
-    const Py_ssize_t place = find_string(keys, key);
+    // A key that is not interned may lie there still, as an object of its own.
+    const Py_ssize_t last = remembered.place();
+    const bool is_there = last < keys.entry_count && is_key(keys, last, key);
+    const Py_ssize_t place = is_there ? last : find_string(keys, key);
     if (place < 0) return nullptr;
     remembered.remember(static_cast<size_t>(place));
     return string_entry_value(dict, static_cast<size_t>(place));

@@ -7,6 +7,7 @@
 #include "../framelocals/ref.h"
 
 #include "kind.h"
+#include "last_names.h"
 
 namespace guardtree {
 
@@ -32,8 +33,17 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const Key& key,
 /// there (dicts whose keys are all str).
 [[gnu::always_inline]] inline Borrowed<> find_in_dict(PyObject* dict, const Key& key,
                                                       Remembered remembered) noexcept {
-    if (!dict || !PyDict_Check(dict)) return nullptr;
-    PyObject* found = string_value_at(dict, key.value, remembered.place());
+    PyObject* found = nullptr;
+    if (LastNames* const last = remembered.last()) {
+        if (!last->is_dict(dict)) {
+            if (!dict || !PyDict_Check(dict)) return nullptr;
+            last->read_dict(dict);
+        }
+        found = last->value_at(remembered.place(), key.value);
+    } else {
+        if (!dict || !PyDict_Check(dict)) return nullptr;
+        found = string_value_at(dict, key.value, remembered.place());
+    }
     if (found) [[likely]]
         return found;
     return find_in_dict_anew(dict, key, remembered);

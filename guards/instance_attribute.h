@@ -3,9 +3,8 @@
 #pragma once
 #include <Python.h>
 
-#include "../framelocals/cpython/dict_layout.h"
-
 #include "kind.h"
+#include "last_names.h"
 
 namespace guardtree {
 
@@ -14,20 +13,29 @@ namespace guardtree {
 Borrowed<> find_instance_attribute_anew(PyObject* object, const Key& name,
                                         Remembered remembered) noexcept;
 
-/// The same: two compares when the object has no dict and the name lies where it lay.
+/// The same: two compares when the name lies where it lay.
 [[gnu::always_inline]] inline Borrowed<> find_instance_attribute(
     PyObject* object, const Key& name, Remembered remembered) noexcept {
-    PyTypeObject* type = Py_TYPE(object);
-    if (has_managed_dict(type)) [[likely]] {
-        if (PyObject* const* values = instance_values(object, type)) [[likely]] {
-            const KeyTable* keys = instance_keys(type);
-            const uint16_t place = remembered.place();
-            if (place < keys->entry_count &&
-                keys->entries<DictStringEntry>()[place].key == name.value) [[likely]] {
-                return values[place];
+    PyObject* found = nullptr;
+    if (LastNames* const last = remembered.last()) {
+        if (!last->is_instance(object) && !last->read_instance(object)) [[unlikely]]
+            return find_instance_attribute_anew(object, name, remembered);
+        found = last->value_at(remembered.place(), name.value);
+    } else {
+        PyTypeObject* type = Py_TYPE(object);
+        if (has_managed_dict(type)) [[likely]] {
+            if (PyObject* const* values = instance_values(object, type)) [[likely]] {
+                const KeyTable* keys = instance_keys(type);
+                const uint16_t place = remembered.place();
+                if (place < keys->entry_count &&
+                    keys->entries<DictStringEntry>()[place].key == name.value)
+                    [[likely]]
+                    found = values[place];
             }
         }
     }
+    if (found) [[likely]]
+        return found;
     return find_instance_attribute_anew(object, name, remembered);
 }
 

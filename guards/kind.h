@@ -120,11 +120,18 @@ constexpr bool is_leaf_kind = false;
 template <GuardKind K>
 constexpr bool is_leaf_kind<K> = K::info.is_leaf && !K::info.calls_python;
 
+class LastNames;
+
 /// Where a step found its value last: a guess that the next look-up begins with. It is
-/// kept in the op, shared by all threads, and never decides an answer.
+/// kept in the op, shared by all threads, and never decides an answer. With it comes
+/// what the walk knows of the object that it read last (last_names.h), where others
+/// read the same one for their names.
 class Remembered {
 public:
-    explicit Remembered(uint16_t& place) noexcept : place_(&place) {}
+    explicit Remembered(uint16_t& place) noexcept : place_(&place), last_(nullptr) {}
+
+    Remembered(uint16_t& place, bool is_shared, LastNames& last) noexcept
+        : place_(&place), last_(is_shared ? &last : nullptr) {}
 
     uint16_t place() const noexcept {
         return __atomic_load_n(place_, __ATOMIC_RELAXED);
@@ -137,8 +144,12 @@ public:
         }
     }
 
+    /// Null: nobody else reads the object.
+    LastNames* last() const noexcept { return last_; }
+
 private:
     uint16_t* place_;
+    LastNames* last_;
 };
 
 /// Steps whose look-up begins where the last one ended.

@@ -35,6 +35,7 @@ enum class OpCode : uint16_t {
     ItemBlock,      ///< item_block.h
     Assumption,     ///< assumptions/assumption.h
     AssumptionEnd,  ///< behind the ops that an assumption speaks for
+    Done,           ///< behind all others
 };
 
 inline constexpr uint16_t kind_count = 0
@@ -113,7 +114,7 @@ public:
         new (payload_) ItemBlockOperands(operands);
     }
 
-    /// An AssumptionEnd, or an Assumption.
+    /// An Assumption, an AssumptionEnd, or Done, which is of none.
     Op(OpCode code, Assumption* of) noexcept
         : dispatch_code_(static_cast<uint16_t>(static_cast<unsigned>(code) * 2)) {
         new (payload_) Assumption*(of);
@@ -131,6 +132,8 @@ public:
         dispatch_code_ |= 1;
         source = slot;
     }
+
+    void set_skip(size_t ops) noexcept { skip = ops & 0x7fffffff; }
 
     bool is_kind() const noexcept { return guardtree::is_kind(code()); }
 
@@ -178,7 +181,9 @@ public:
     /// Steps: the ops that need the value it fetches, which explain jumps. Item blocks
     /// and assumptions: the ops that it speaks for, behind it; ends of assumptions:
     /// before it. Relations: the first of its sources.
-    uint32_t skip = 0;
+    uint32_t skip : 31 = 0;
+    /// Remembering steps: others read the same object for their names.
+    uint32_t is_shared : 1 = 0;
     /// The tree's: node of a step, check of a kind, number of a relation.
     uint32_t id = 0;
 

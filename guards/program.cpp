@@ -62,11 +62,13 @@ public:
             refuse_size(bound_.size());
             return false;
         }
+        program_.ops_.clear();
         producer_.assign(tree_.node_count(), no_op);
         slot_.assign(tree_.node_count(), -1);
         if (!emit_roots() || !emit_relations() || !place_values()) return false;
         keep_references();
         bind_values();
+        program_.ops_.emplace_back(OpCode::Done, nullptr);
         return true;
     }
 
@@ -104,7 +106,7 @@ private:
                 leave(stack);
             }
             Op& op = program_.ops_[block];
-            op.skip = static_cast<uint32_t>(program_.ops_.size() - block - 1);
+            op.set_skip(program_.ops_.size() - block - 1);
         }
         return true;
     }
@@ -115,8 +117,8 @@ private:
             const size_t number = program_.ops_.size();
             Op end(OpCode::AssumptionEnd, program_.assumptions_.back().get());
             Op& begin = program_.ops_[assumption_op_];
-            begin.skip = static_cast<uint32_t>(number - assumption_op_);
-            end.skip = begin.skip - 1;
+            begin.set_skip(number - assumption_op_);
+            end.set_skip(begin.skip - 1);
             if (begin.is_from_local()) end.read_local(begin.source);
             program_.ops_.push_back(end);
             assumption_op_ = no_op;
@@ -139,9 +141,18 @@ private:
         const size_t step_op = stack.back().step_op;
         if (step_op != no_op) {
             Op& step = program_.ops_[step_op];
-            step.skip = static_cast<uint32_t>(program_.ops_.size() - step_op - 1);
+            step.set_skip(program_.ops_.size() - step_op - 1);
         }
         stack.pop_back();
+    }
+
+    /// The step before or behind the one that is entered reads the same value.
+    bool has_neighbour(const Frame& parent, OpCode code) const {
+        const auto is_same = [&](size_t child) {
+            return child < parent.children.size() &&
+                   tree_.node(parent.children[child]).step.code() == code;
+        };
+        return is_same(parent.next_child - 2) || is_same(parent.next_child);
     }
 
     bool enter(NodeId id, std::vector<Frame>& stack) {
@@ -153,6 +164,7 @@ private:
             step_op = program_.ops_.size();
             if (node.parent != 0) read_from(node.parent, step);
             step.id = id;
+            step.is_shared = has_neighbour(stack.back(), step.code());
             program_.ops_.push_back(step);
             producer_[id] = step_op;
             if (order_.is_bound(id) && assumption_op_ == no_op)
@@ -241,7 +253,7 @@ private:
             }
             Op op = relation.relation;
             op.id = id;
-            op.skip = static_cast<uint32_t>(program_.sources_.size());
+            op.set_skip(program_.sources_.size());
             op.place = static_cast<uint16_t>(relation.nodes.size());
             for (const NodeId node : relation.nodes) {
                 const bool is_local = slot_[node] >= 0;
@@ -464,7 +476,8 @@ private:
     size_t owned_count_ = 0;
 };
 
-Program::Program() noexcept = default;
+Program::Program() : ops_(1, Op(OpCode::Done, nullptr)) {}
+
 Program::Program(Program&&) noexcept = default;
 Program& Program::operator=(Program&&) noexcept = default;
 Program::~Program() = default;
@@ -480,7 +493,7 @@ bool Program::compile(const Tree& tree, PyCodeObject* code, Program& to,
 }
 
 bool Program::is_dead() const noexcept {
-    return !std::ranges::all_of(ops_, is_alive);
+    return !std::ranges::all_of(ops(), is_alive);
 }
 
 }  // namespace guardtree

@@ -63,7 +63,7 @@ struct FailureCounts {
 /// relations come last. 64 bytes for a value with one check.
 class Program {
 public:
-    Program() noexcept;
+    Program();
     Program(Program&&) noexcept;
     Program& operator=(Program&&) noexcept;
     ~Program();
@@ -77,7 +77,10 @@ public:
                         Diagnostic& problem, const FailureCounts* counts = nullptr,
                         std::span<const NodeId> bound = {});
 
-    std::span<const Op> ops() const noexcept { return ops_; }
+    /// Behind the last of them is Done, where a walk ends.
+    std::span<const Op> ops() const noexcept {
+        return {ops_.data(), ops_.empty() ? 0 : ops_.size() - 1};
+    }
 
     /// Values that a walk needs room for; the first owned_count of them own what they
     /// hold.
@@ -148,7 +151,7 @@ private:
     std::string source_text(size_t number, const RelationSource& source) const;
 
     // What an evaluation reads comes first.
-    Ops ops_;
+    Ops ops_;  ///< and Done
     uint16_t value_count_ = 0;
     uint16_t owned_count_ = 0;
     uint16_t kept_count_ = 0;

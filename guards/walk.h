@@ -14,7 +14,8 @@
 // Requirements that a change must keep: 1. nothing here allocates, locks or throws
 // (but an assumption that is armed, which happens once);
 // 2. an op whose source is unbound fails, it is never run; 3. an exception leaves the
-// walk either taken (`error`) or pending because it must propagate, never both.
+// walk either taken (`error`) or pending because it must propagate, never both;
+// 4. where user code may have run, `last` is forgotten.
 #pragma once
 #include <Python.h>
 
@@ -75,7 +76,8 @@ PyObject* source_of(const Op& op, const SlotWord* slots,
 template <class T, bool from_local, Walkable W>
 [[gnu::always_inline]] inline Verdict run(const Op& op, const W& view,
                                           const SlotWord* slots, PyObject** values,
-                                          uint16_t owned_count) noexcept {
+                                          uint16_t owned_count,
+                                          LastNames& last) noexcept {
     const T& concrete = op.as<T>();
     PyObject* source = nullptr;
     if constexpr (!RootStep<T>) {
@@ -99,11 +101,12 @@ template <class T, bool from_local, Walkable W>
     } else {
         PyObject* found = nullptr;
         if constexpr (RememberingRoot<T>)
-            found = concrete.get(view, Remembered(op.place)).get();
+            found = concrete.get(view, Remembered(op.place, op.is_shared, last)).get();
         else if constexpr (RootStep<T>)
             found = concrete.get(view).get();
         else if constexpr (RememberingStep<T>)
-            found = concrete.get(source, Remembered(op.place)).get();
+            found =
+                concrete.get(source, Remembered(op.place, op.is_shared, last)).get();
         else
             found = concrete.get(source).get();
         const bool is_owned = op.destination < owned_count;
@@ -123,7 +126,8 @@ template <class T, bool from_local, Walkable W>
 template <class T, bool from_local, Walkable W>
 [[gnu::noinline]] Verdict run_apart(const Op& op, const W& view, const SlotWord* slots,
                                     PyObject** values, uint16_t owned_count) noexcept {
-    return run<T, from_local, W>(op, view, slots, values, owned_count);
+    LastNames none;
+    return run<T, from_local, W>(op, view, slots, values, owned_count, none);
 }
 
 /// After a step: the next op checks the type of what it fetched, and that passes. A
@@ -222,7 +226,6 @@ template <Walkable W, class Observer>
 Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& error,
              Observer& observer) noexcept {
     using namespace walk_detail;
-    const std::span<const Op> ops = program.ops();
     const uint16_t owned_count =
         std::same_as<W, View> ? program.owned_count() : uint16_t{0};
     // In a register: the view is in memory that user code could change, for all the
@@ -233,8 +236,8 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
     for (uint16_t i = 0; i < emptied; ++i) values[i] = nullptr;
     Verdict outcome = Verdict::pass;
     Verdict verdict = Verdict::fail;
-    const Op* op = ops.data();
-    const Op* const end = op + ops.size();
+    LastNames last;
+    const Op* op = program.ops().data();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"  // addresses of labels
     // clang-format off: labels in macros
@@ -249,21 +252,25 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
         &&assumption,
         &&assumption,
         &&assumption_end,
-        &&assumption_end};
+        &&assumption_end,
+        &&done};
 #define GUARDTREE_NEXT                                      \
-    if (op == end) goto done;                               \
-    if constexpr (Observer::hears_each) observer.runs(*op); \
+    if constexpr (Observer::hears_each) {                   \
+        if (op->code() != OpCode::Done) observer.runs(*op); \
+    }                                                       \
     goto* labels[op->dispatch_code()]
     GUARDTREE_NEXT;
 
 #define GUARDTREE_RUN(type, from_local)                                            \
     if constexpr (!may_occur<W, type, from_local>)                                 \
         __builtin_unreachable();                                                   \
-    else if constexpr (type::info.calls_python)                                    \
+    else if constexpr (type::info.calls_python) {                                  \
         verdict =                                                                  \
             run_apart<type, from_local, W>(*op, view, slots, values, owned_count); \
-    else                                                                           \
-        verdict = run<type, from_local, W>(*op, view, slots, values, owned_count); \
+        last.forget();                                                             \
+    } else                                                                         \
+        verdict =                                                                  \
+            run<type, from_local, W>(*op, view, slots, values, owned_count, last); \
     if (verdict != Verdict::pass) goto not_passed;                                 \
     if constexpr (GuardStep<type> && !Observer::hears_each) {                      \
         if (passes_type(op, values)) ++op;                                         \
@@ -307,6 +314,7 @@ assumption:
         case Assumption::Answer::fails: verdict = Verdict::fail; goto not_passed;
         case Assumption::Answer::unknown: break;
         }
+        last.forget();  // it may have been armed
     }
     ++op;
     GUARDTREE_NEXT;
@@ -314,6 +322,7 @@ assumption:
 assumption_end:
     if constexpr (!Observer::hears_each && std::same_as<W, View>) {
         op->assumption().passed(program, view, *op, start_of(*op, slots));
+        last.forget();
     }
     ++op;
     GUARDTREE_NEXT;
@@ -326,6 +335,7 @@ not_passed:
     }
     if constexpr (Observer::hears_each) {
         report(program, *op, slots, values, verdict, error, observer);
+        last.forget();
     }
     if constexpr (Observer::goes_on) {
         op += op->is_step() ? op->skip + 1 : 1;

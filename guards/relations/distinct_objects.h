@@ -38,6 +38,7 @@ struct DistinctObjects {
         constexpr size_t few = 12;  // up to here pairs are cheaper than a set
         if (values.size() > few) {
             if (values.size() <= 64) return are_new_to_set<128>(values);
+            if (values.size() <= 128) return are_new_to_set<256>(values);
             if (values.size() <= 512) return are_new_to_set<1024>(values);
             std::ranges::sort(values, std::less<>());
             return std::ranges::adjacent_find(values) == values.end();
