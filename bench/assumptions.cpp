@@ -28,7 +28,8 @@ std::shared_ptr<Globals> guarded_globals(int guards) {
     made->subject.function = function_of_locals(0, made->names.get());
     Tree tree;
     for (int i = 0; i < 32; ++i) {
-        const auto name = Owned<>::steal(PyUnicode_FromFormat("g%d", i));
+        const std::string text = "g" + std::to_string(i);
+        const auto name = Owned<>::steal(PyUnicode_InternFromString(text.c_str()));
         const auto value = Owned<>::steal(PyLong_FromLong(1000 + i));
         if (!name || !value ||
             PyDict_SetItem(made->names.get(), name.get(), value.get()) < 0) {

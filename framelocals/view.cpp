@@ -35,9 +35,7 @@ int find_slot(PyCodeObject* code, PyObject* name) noexcept {
     return -1;
 }
 
-Borrowed<> View::globals() const noexcept {
-    return frame_ ? CPython::globals(frame_) : scope_->globals;
-}
+static_assert(offsetof(CPython::Frame, f_globals) == frame_globals_offset);
 
 Borrowed<> View::builtins() const noexcept {
     return frame_ ? CPython::builtins(frame_) : scope_->builtins;

@@ -10,9 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "cpython/frame_layout.h"
 #include "ref.h"
-
-struct _PyInterpreterFrame;
 
 namespace guardtree {
 
@@ -57,7 +56,9 @@ public:
     Borrowed<> value(int slot) const noexcept;
 
     /// The dict of globals, or null where the view has none.
-    Borrowed<> globals() const noexcept;
+    Borrowed<> globals() const noexcept {
+        return frame_ ? frame_globals(frame_) : scope_->globals;
+    }
 
     /// The builtins (a dict in all but exotic programs), or null where the view has
     /// none.
