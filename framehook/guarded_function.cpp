@@ -1,9 +1,9 @@
 // The vectorcall entry: finding a function's entries, binding, calling what was found.
 // SPDX-License-Identifier: MIT
 //
-// How it works. Functions are found by address in one map. Where each argument is given
-// by position, none is bound: the vector of a call is the first slots of the frame that
-// it would make. All else is bound as the callee would (ArgumentsView).
+// How it works. Functions are found by address. Where each argument is given by
+// position, none is bound: the vector of a call is the first slots of the frame that it
+// would make. All else is bound as the callee would (ArgumentsView).
 //
 // Requirements that a change must keep: 1. nothing of a GuardedFunction is touched
 // after the payload is called, or after user code ran without a pin: either may end it;
@@ -17,12 +17,11 @@
 #include <string>
 #include <utility>
 
-#include <tsl/robin_map.h>
-
 #include "../framelocals/slots_view.h"
 #include "../guards/bound_values.h"
 #include "../guards/first_match.h"
 
+#include "function_registry.h"
 #include "hook.h"
 #include "replacement.h"
 #include "stack_floor.h"
@@ -33,21 +32,6 @@ namespace {
 
 /// Values of a look-up that needs no call frame of its own for them.
 constexpr uint16_t few_values = 8;
-
-struct AddressHash {
-    size_t operator()(const PyFunctionObject* function) const noexcept {
-        constexpr unsigned alignment_bits = 4;
-        return reinterpret_cast<uintptr_t>(function) >> alignment_bits;
-    }
-};
-
-using Registry = tsl::robin_map<const PyFunctionObject*, GuardedFunction*, AddressHash>;
-
-/// Never destroyed: calls may arrive until the process ends.
-Registry& registry() noexcept {
-    static auto* made = new Registry();
-    return *made;
-}
 
 /// CPython's own entry of functions, which it does not export: of one that is new.
 vectorcallfunc plain_entry = nullptr;
@@ -123,28 +107,24 @@ Shared<GuardedFunction> GuardedFunction::take(PyFunctionObject* function) {
     }
     Shared<GuardedFunction> made(new GuardedFunction(function, identity));
     made->references_ = std::move(references);
-    registry()[function] = made.get();
+    put_guarded(function, made.get());
     CPython::set_vectorcall(function, call);
     return made;
 }
 
 GuardedFunction::~GuardedFunction() {
     restore();
-    const auto at =
-        registry().find(reinterpret_cast<PyFunctionObject*>(function_.object));
-    if (at != registry().end() && at->second == this) registry().erase(at);
+    remove_guarded(reinterpret_cast<PyFunctionObject*>(function_.object), this);
 }
 
 GuardedFunction* GuardedFunction::find(PyFunctionObject* function) noexcept {
-    const auto at = registry().find(function);
+    GuardedFunction* const found = find_guarded(function);
     // A function at the address of one that died is not meant.
-    const bool is_meant =
-        at != registry().end() && at->second->function_.is(as_object(function));
-    return is_meant ? at->second : nullptr;
+    return found && found->function_.is(as_object(function)) ? found : nullptr;
 }
 
 void GuardedFunction::let_all_go() noexcept {
-    registry().clear();
+    remove_all_guarded();
 }
 
 PyFunctionObject* GuardedFunction::function() const noexcept {
@@ -256,14 +236,16 @@ Owned<> GuardedFunction::function_of(PyCodeObject* replacement, PyCodeObject* ca
     }
 }
 
-[[gnu::always_inline]] inline Owned<> GuardedFunction::hit(
-    const Entry& entry, PyFunctionObject* function) noexcept {
+[[gnu::always_inline]] inline bool GuardedFunction::has_defaults_of(
+    const PyFunctionObject* function) const noexcept {
+    return !has_made_ || (defaults_.get() == function->func_defaults &&
+                          keyword_defaults_.get() == function->func_kwdefaults);
+}
+
+Owned<> GuardedFunction::hit(const Entry& entry, PyFunctionObject* function) noexcept {
     note_hit(entry);
     Owned<> target = entry.payload;
-    if (has_made_ && (defaults_.get() != function->func_defaults ||
-                      keyword_defaults_.get() != function->func_kwdefaults))
-        [[unlikely]]
-        follow_defaults(function);
+    if (!has_defaults_of(function)) follow_defaults(function);
     return target;
 }
 
@@ -351,18 +333,22 @@ PyObject* GuardedFunction::call_with_values(const Target& target, const Call& ca
                                static_cast<size_t>(positional), names.get());
 }
 
-/// Of a table that runs no user code.
-[[gnu::always_inline]] inline const Entry* GuardedFunction::find_direct(
-    PyFunctionObject* function, PyObject* const* arguments) noexcept {
-    const Table& table = *table_;
-    if (table.is_leaf()) {
-        const LeafSlots slots(reinterpret_cast<const SlotWord*>(arguments));
-        return first_match(table, slots, nullptr);
-    }
+/// Of a table that runs no user code, and reads more than the vector.
+[[gnu::noinline]] const Entry* GuardedFunction::find_in_view(
+    PyFunctionObject* function, PyObject* const* arguments) const noexcept {
     const Scope scope = scope_of_call(function);
     const SlotsView view(scope, arguments);
     PyObject* values[few_values];
-    return first_match<View>(table, view, values);
+    return first_match<View>(*table_, view, values);
+}
+
+/// What is called is held meanwhile.
+[[gnu::noinline]] PyObject* GuardedFunction::call_held(GuardedFunction& guarded,
+                                                       const Entry& entry,
+                                                       PyFunctionObject* function,
+                                                       const Call& call) noexcept {
+    const Owned<> target = guarded.hit(entry, function);
+    return PyObject_Vectorcall(target.get(), call.arguments, call.count, nullptr);
 }
 
 PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
@@ -373,7 +359,9 @@ PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
             [[unlikely]]
             return raise_recursion();
     }
-    GuardedFunction* const guarded = find(function);
+    // Our entry is in the slot of functions that were taken alone, and to take one
+    // replaces what was put for a dead one at its address.
+    GuardedFunction* const guarded = find_guarded(function);
     if (!guarded) [[unlikely]]
         return plain_entry(callable, arguments, count, keywords);
     const bool is_direct = !keywords &&
@@ -382,18 +370,28 @@ PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
                            !hook_thread.busy && !callback_protocol().is_right_answer;
     if (!is_direct) [[unlikely]]
         return call_bound(*guarded, function, {arguments, count, keywords});
-    const Entry* entry = guarded->find_direct(function, arguments);
+    const Table& table = *guarded->table_;
+    const Entry* entry = nullptr;
+    if (table.is_leaf()) [[likely]] {
+        const LeafSlots slots(reinterpret_cast<const SlotWord*>(arguments));
+        entry = first_match(table, slots, nullptr);
+    } else {
+        entry = guarded->find_in_view(function, arguments);
+    }
     if (!entry) {
         guarded->note_miss();
         return plain_entry(callable, arguments, count, nullptr);
     }
-    const Owned<> target = guarded->hit(*entry, function);
-    // What PyObject_Vectorcall asks and checks, functions need none of.
-    if (PyFunction_Check(target.get())) [[likely]] {
-        const auto* called = reinterpret_cast<PyFunctionObject*>(target.get());
-        return called->vectorcall(target.get(), arguments, count, nullptr);
+    PyObject* const target = entry->payload.get();
+    const bool is_function = PyFunction_Check(target);
+    auto* const called = reinterpret_cast<PyFunctionObject*>(target);
+    if (is_function && called->vectorcall == plain_entry &&
+        guarded->has_defaults_of(function)) [[likely]] {
+        note_hit(*entry);
+        // Not held: its frame holds it before anything of the program's runs.
+        return plain_entry(target, arguments, count, nullptr);
     }
-    return PyObject_Vectorcall(target.get(), arguments, count, nullptr);
+    return call_held(*guarded, *entry, function, {arguments, count, nullptr});
 }
 
 int GuardedFunction::traverse(visitproc visit, void* arg) const {

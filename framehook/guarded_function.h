@@ -91,13 +91,16 @@ private:
 
     static PyObject* call(PyObject* function, PyObject* const* arguments, size_t count,
                           PyObject* keywords);
-    const Entry* find_direct(PyFunctionObject* function,
-                             PyObject* const* arguments) noexcept;
+    static PyObject* call_held(GuardedFunction& guarded, const Entry& entry,
+                               PyFunctionObject* function, const Call& call) noexcept;
+    const Entry* find_in_view(PyFunctionObject* function,
+                              PyObject* const* arguments) const noexcept;
     Found find_bound(PyFunctionObject* function, const Call& call, Target& target);
     static PyObject* call_with_values(const Target& target, const Call& call);
     static PyObject* call_bound(GuardedFunction& guarded, PyFunctionObject* function,
                                 const Call& call);
     Owned<> hit(const Entry& entry, PyFunctionObject* function) noexcept;
+    bool has_defaults_of(const PyFunctionObject* function) const noexcept;
     void note_miss() noexcept;
     void set_table(Shared<Table> table) noexcept;
     void follow_defaults(PyFunctionObject* function) noexcept;

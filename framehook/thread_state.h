@@ -18,6 +18,7 @@ struct HookThread {
     Mode mode = Mode::off;         ///< what the callback says
     Mode most = Mode::compile;     ///< what the codes that are running allow
     bool raises = false;           ///< misses of codes that have entries raise
+    bool is_changed = false;       ///< the others were, while busy
     int busy = 0;                  ///< depth of guards and callbacks that are running
     PyObject* callback = nullptr;  ///< borrowed from the thread's record
     PyCodeObject* passing = nullptr;  ///< the code whose next frame is left alone
@@ -30,6 +31,7 @@ struct HookThread {
     /// `active` as the other members have it.
     void update() noexcept {
         active = allowed();
+        is_changed = busy != 0;
         if (busy) active = Mode::off;
         if (passing && active != Mode::off) active = Mode::passing;
     }
@@ -43,17 +45,23 @@ extern thread_local constinit HookThread hook_thread [[gnu::tls_model("initial-e
 /// takes effect at the end of the outermost pause.
 class HookPause {
 public:
-    HookPause() noexcept {
+    HookPause() noexcept : before_(hook_thread.active) {
         ++hook_thread.busy;
         hook_thread.active = Mode::off;
     }
 
     ~HookPause() {
-        if (--hook_thread.busy == 0) hook_thread.update();
+        --hook_thread.busy;
+        hook_thread.active = before_;
+        if (hook_thread.is_changed) [[unlikely]]
+            hook_thread.update();
     }
 
     HookPause(const HookPause&) = delete;
     HookPause& operator=(const HookPause&) = delete;
+
+private:
+    Mode before_;
 };
 
 /// Allows no more than `most` while a code runs, and all that it calls.

@@ -138,7 +138,9 @@ private:
 /// pending when one must reach the program; every other exception of a guard is kept in
 /// its entry. What the entry hands over is the caller's to take or drop
 /// (bound_values.h). `values` has room for table.value_count(). The caller keeps the
-/// table alive (pins it when it calls_python()). Needs the GIL.
+/// table alive. Of one that calls_python() it pins it, has no exception pending, and
+/// turns off what would guard the frames of user code (HookPause in
+/// framehook/thread_state.h). Needs the GIL.
 const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept;
 
 /// The same answer found by trying all entries in order: what strict mode compares

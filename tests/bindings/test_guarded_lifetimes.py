@@ -164,6 +164,45 @@ def test_a_target_may_end_its_own_entry() -> None:
     assert not is_fast(f(1))
 
 
+def test_a_target_that_ends_its_entry_runs_on() -> None:
+    f = make()
+    names: dict[str, Any] = {"gc": gc, "guarded": gt.guard_function(f)}
+    target = make(
+        "def target(a, b=2):\n"
+        "    guarded.restore()\n"
+        "    gc.collect()\n"
+        "    noise = [bytes(200) for _ in range(1000)]\n"
+        "    return ('fast', a, b, len(noise), name)",
+        name="target",
+        **names,
+    )
+    died = weakref.ref(target)
+    names["guarded"].add(ints(f), target)
+    del target
+    assert f(1, 3) == ("fast", 1, 3, 1000, "target")
+    gc.collect()
+    assert died() is None
+
+
+def test_many_guarded_functions_are_told_apart() -> None:
+    functions = [make(f"def f{i}(a): return ('plain', {i})") for i in range(300)]
+    for number, f in enumerate(functions):
+        gt.guard_function(f).add(ints(f), lambda a, number=number: ("fast", number))
+    for _ in range(3):
+        answers = [f(1) for f in functions]
+        assert answers == [("fast", number) for number in range(300)]
+    for f in functions[::3]:
+        assert gt.guard_function(f).restore()
+    expected = [("fast" if number % 3 else "plain", number) for number in range(300)]
+    assert [f(1) for f in functions] == expected
+    del functions[1::3]
+    gc.collect()
+    more = [make(f"def g{i}(a): return ('plain', {i})") for i in range(300)]
+    assert [f(1) for f in more] == [("plain", number) for number in range(300)]
+    del expected[1::3]
+    assert [f(1) for f in functions] == expected
+
+
 def test_a_guard_may_end_the_entries_it_is_among() -> None:
     f = make()
     guarded = gt.guard_function(f)
