@@ -18,20 +18,28 @@ struct guardtree_tree {
 
 /// Counted, so that a look-up whose guards run user code outlives a table_free in it.
 struct guardtree_table : guardtree::Counted {
-    guardtree::Identity code;
-    guardtree::Identity function;  ///< of no object for code alone
-    guardtree::References references;
+    // What a look-up reads comes first.
+    guardtree::Identity code;  ///< weak: codes take weak references
     guardtree::Shared<guardtree::Table> entries =
         guardtree::make_shared_counted<guardtree::Table>();
-    uint64_t last_entry = 0;
+    /// How it is looked up: leaf kinds on locals alone; guards that fetch values;
+    /// entries that hand some over; guards that run user code, with or without those.
+    enum class Way : uint8_t { leaf, values, bound, pinned } way = Way::leaf;
     size_t most_bound = 0;  ///< values that an entry hands over
     uint64_t misses = 0;
+    guardtree::Identity function;  ///< of no object for code alone
+    guardtree::References references;
+    uint64_t last_entry = 0;
     guardtree::Shared<guardtree_table> own;  ///< the client's; empty once it is freed
+
+    /// What the table is of; None once that has died.
+    const PyObject* living_code() const noexcept { return code.weak->wr_object; }
 };
 
 namespace guardtree {
 
-/// What lies in a guardtree_view. `mark` is its first word, which clients make 0.
+/// What lies in a guardtree_view. `mark` is its first word, which clients make 0: of a
+/// view that was made, it tells where, and of which code.
 struct HeldView {
     enum class Kind : uint8_t { frame, slots, mapping, arguments };
 
@@ -39,6 +47,7 @@ struct HeldView {
     static constexpr size_t room = 256;
 
     uint64_t mark = 0;
+    const PyObject* code = nullptr;
     uint32_t users = 0;      ///< look-ups that may run user code
     bool is_ending = false;  ///< to be ended by the last of them
     Kind kind = Kind::frame;
@@ -50,14 +59,27 @@ struct HeldView {
     }
 
     /// A view is where it was made: one that was copied is none.
-    bool is_made() const noexcept {
-        return mark == (made_mark ^ reinterpret_cast<uintptr_t>(this));
+    bool is_made() const noexcept { return is_made_of(code); }
+
+    /// The same, and of this code, in one compare. False for None.
+    bool is_made_of(const PyObject* other) const noexcept {
+        return mark == mark_of(other);
     }
 
-    void set_made() noexcept { mark = made_mark ^ reinterpret_cast<uintptr_t>(this); }
+    /// Once all else is there.
+    void set_made() noexcept {
+        code = reinterpret_cast<const PyObject*>(view->code().get());
+        mark = mark_of(code);
+    }
 
     /// Ends it, or has the last look-up end it.
     void end() noexcept;
+
+private:
+    uint64_t mark_of(const PyObject* of) const noexcept {
+        return made_mark ^ reinterpret_cast<uintptr_t>(this) ^
+               reinterpret_cast<uintptr_t>(of);
+    }
 };
 
 static_assert(sizeof(HeldView) <= sizeof(guardtree_view));

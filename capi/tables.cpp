@@ -86,11 +86,11 @@ void raise_no_entry(uint64_t number) noexcept {
                  static_cast<unsigned long long>(number));
 }
 
-int found_entry(const Entry& entry, guardtree_found* found) noexcept {
+int found_entry(const Entry& entry, guardtree_found& found) noexcept {
     note_hit(entry);
     const PayloadObject& payload = payload_of(entry);
-    found->payload = payload.pointer;
-    found->entry = payload.entry;
+    found.payload = payload.pointer;
+    found.entry = payload.entry;
     return GUARDTREE_HIT;
 }
 
@@ -112,60 +112,105 @@ void take_back(guardtree_bound* handed) noexcept {
         Owned<>::steal(handed->values[handed->count - 1]).reset();
 }
 
-[[gnu::noinline]] int look_up_pinned(guardtree_table& given, HeldView& held,
-                                     guardtree_found* found,
+/// Values of a look-up that runs user code which are in its frame in any case.
+constexpr uint16_t few_values = 16;
+
+/// Of a table that runs user code.
+[[gnu::noinline]] int look_up_pinned(guardtree_table* given, guardtree_view* view,
+                                     PyObject**, size_t, guardtree_found* found,
                                      guardtree_bound* bound) noexcept {
-    if (PyErr_Occurred()) return GUARDTREE_EXCEPTION;  // the client's own
-    const Shared<guardtree_table> pinned(&given);
-    const Shared<Table> entries = given.entries;
+    if (PyErr_Occurred()) [[unlikely]]
+        return GUARDTREE_EXCEPTION;  // the client's own
+    guardtree_table& table = *given;
+    HeldView& held = *HeldView::of(view);
+    const Table& entries = *table.entries;
+    const Shared<guardtree_table> pinned(&table);
+    const Shared<const Table> pinned_entries(&entries);
     const ViewUse use(held);
-    auto** values = static_cast<PyObject**>(
-        __builtin_alloca(sizeof(PyObject*) * entries->value_count()));
+    PyObject* few[few_values];
+    PyObject** values = few;
+    if (entries.value_count() > few_values) [[unlikely]]
+        values = static_cast<PyObject**>(
+            __builtin_alloca(sizeof(PyObject*) * entries.value_count()));
     const Entry* entry = nullptr;
     {
         const HookPause pause;
-        entry = lookup(*entries, *held.view, values);
+        entry = first_match(entries, *held.view, values);
         if (entry) hand_over(*entry, *held.view, values, bound);
     }
     if (!entry) {
-        ++given.misses;
+        ++table.misses;
         return PyErr_Occurred() ? GUARDTREE_EXCEPTION : GUARDTREE_MISS;
     }
-    const bool is_there = given.entries.get() == entries.get() ||
-                          find_entry(*given.entries, payload_of(*entry).entry);
-    if (is_there) return found_entry(*entry, found);
+    if (table.entries.get() == &entries ||
+        find_entry(*table.entries, payload_of(*entry).entry)) [[likely]]
+        return found_entry(*entry, *found);
     const HookPause pause;
     take_back(bound);
     return GUARDTREE_MISS;
 }
 
-/// The look-up of both functions; `bound` may be null.
+[[gnu::cold]] int refused_room(const PyObject* const* scratch) noexcept {
+    return scratch ? GUARDTREE_TOO_SMALL : GUARDTREE_NULL;
+}
+
+/// Of a table whose guards fetch values, but run no user code. Takes what a look-up is
+/// given as it is: nothing has to be moved.
+template <bool may_bind = true>
+[[gnu::noinline]] int look_up_values(guardtree_table* table, guardtree_view* view,
+                                     PyObject** scratch, size_t size,
+                                     guardtree_found* found,
+                                     guardtree_bound* bound) noexcept {
+    const Table& entries = *table->entries;
+    if ((scratch ? size : 0) < entries.value_count()) [[unlikely]]
+        return refused_room(scratch);
+    const View& over = *HeldView::of(view)->view;
+    const Entry* entry = first_match(entries, over, scratch);
+    if (!entry) {
+        ++table->misses;
+        return GUARDTREE_MISS;
+    }
+    if constexpr (may_bind) hand_over(*entry, over, scratch, bound);
+    return found_entry(*entry, *found);
+}
+
+/// Of a table whose guards are leaf kinds on locals.
+[[gnu::noinline]] int look_up_leaf(guardtree_table* table, guardtree_view* view,
+                                   PyObject**, size_t, guardtree_found* found,
+                                   guardtree_bound*) noexcept {
+    const LeafSlots slots(HeldView::of(view)->view->slots());
+    const Entry* entry = first_match(*table->entries, slots, nullptr);
+    if (entry) [[likely]]
+        return found_entry(*entry, *found);
+    ++table->misses;
+    return GUARDTREE_MISS;
+}
+
+[[gnu::cold]] int refused_view(const HeldView& held) noexcept {
+    return held.is_made() ? GUARDTREE_OTHER_CODE : GUARDTREE_NO_VIEW;
+}
+
+/// The look-up of both functions; `bound` may be null. Has no frame of its own: its
+/// arguments are those of the ways, which begin where it ends.
 [[gnu::always_inline]] inline int look_up(guardtree_table* table, guardtree_view* view,
                                           PyObject** scratch, size_t size,
                                           guardtree_found* found,
                                           guardtree_bound* bound) noexcept {
     if (!table || !view || !found) [[unlikely]]
         return GUARDTREE_NULL;
-    HeldView& held = *HeldView::of(view);
-    if (!held.is_made()) [[unlikely]]
-        return GUARDTREE_NO_VIEW;
-    if (!table->code.is(as_object(held.view->code().get()))) [[unlikely]]
-        return GUARDTREE_OTHER_CODE;
-    const Table& entries = *table->entries;
-    const Entry* entry = nullptr;
-    if (entries.is_leaf()) [[likely]] {
-        entry = first_match(entries, LeafSlots(held.view->slots()), nullptr);
-    } else {
-        if (entries.calls_python()) return look_up_pinned(*table, held, found, bound);
-        if (size < entries.value_count()) return GUARDTREE_TOO_SMALL;
-        if (!scratch && entries.value_count()) return GUARDTREE_NULL;
-        entry = guardtree::lookup(entries, *held.view, scratch);
-        if (entry) hand_over(*entry, *held.view, scratch, bound);
+    const HeldView& held = *HeldView::of(view);
+    if (!held.is_made_of(table->living_code())) [[unlikely]]
+        return refused_view(held);
+    switch (table->way) {
+    case guardtree_table::Way::leaf:
+        return look_up_leaf(table, view, scratch, size, found, bound);
+    case guardtree_table::Way::values:
+        return look_up_values<false>(table, view, scratch, size, found, bound);
+    case guardtree_table::Way::bound:
+        return look_up_values(table, view, scratch, size, found, bound);
+    case guardtree_table::Way::pinned: break;
     }
-    if (entry) [[likely]]
-        return found_entry(*entry, found);
-    ++table->misses;
-    return GUARDTREE_MISS;
+    return look_up_pinned(table, view, scratch, size, found, bound);
 }
 
 /// False with IndexError set where one is no node that has a value.
@@ -185,11 +230,18 @@ bool read_nodes(std::span<const int64_t> nodes, const Tree& tree,
     return true;
 }
 
-size_t most_bound(const Table& table) noexcept {
+/// What was there goes last: that may run user code.
+void set_entries(guardtree_table& table, Shared<Table> entries) noexcept {
     size_t most = 0;
-    for (const Shared<Entry>& each : table.entries())
+    for (const Shared<Entry>& each : entries->entries())
         most = std::max(most, bound_count(each->program));
-    return most;
+    table.most_bound = most;
+    using Way = guardtree_table::Way;
+    table.way = entries->calls_python() ? Way::pinned
+                : most                  ? Way::bound
+                : entries->is_leaf()    ? Way::leaf
+                                        : Way::values;
+    std::swap(table.entries, entries);
 }
 
 }  // namespace
@@ -221,9 +273,7 @@ guardtree_table* table_new(PyObject* scope) {
 void table_free(guardtree_table* table) {
     if (!table) return;
     const Shared<guardtree_table> own = std::move(table->own);
-    // What goes may run user code: by then the table has no entries.
-    const Shared<Table> entries =
-        std::exchange(table->entries, make_shared_counted<Table>());
+    set_entries(*table, make_shared_counted<Table>());
 }
 
 uint64_t table_add(guardtree_table* table, const guardtree_tree* tree, void* payload,
@@ -258,9 +308,8 @@ uint64_t table_add_bound(guardtree_table* table, const guardtree_tree* tree,
     Owned<> kept = new_payload(payload, destroy, number);
     if (!kept) return 0;
     table->last_entry = number;
-    table->entries = table->entries->with(
-        make_shared_counted<Entry>(std::move(program), std::move(kept), Owned<>()));
-    table->most_bound = most_bound(*table->entries);
+    set_entries(*table, table->entries->with(make_shared_counted<Entry>(
+                            std::move(program), std::move(kept), Owned<>())));
     return number;
 }
 
@@ -275,8 +324,7 @@ int table_remove(guardtree_table* table, uint64_t entry) {
         raise_no_entry(entry);
         return -1;
     }
-    table->entries = before->without(*found);
-    table->most_bound = most_bound(*table->entries);
+    set_entries(*table, before->without(*found));
     return 0;
 }
 
@@ -316,10 +364,8 @@ PyObject* table_explain(guardtree_table* table, guardtree_view* view) {
         return nullptr;
     }
     HeldView& held = *HeldView::of(view);
-    const bool is_made = held.is_made();
-    if (!is_made || !table->code.is(as_object(held.view->code().get()))) {
-        PyErr_SetString(PyExc_ValueError, answer_text(is_made ? GUARDTREE_OTHER_CODE
-                                                              : GUARDTREE_NO_VIEW));
+    if (!held.is_made_of(table->living_code())) {
+        PyErr_SetString(PyExc_ValueError, answer_text(refused_view(held)));
         return nullptr;
     }
     const Shared<Table> entries = table->entries;
