@@ -8,6 +8,7 @@ of its children.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -103,6 +104,13 @@ def scalars() -> Workload:
     facts = [fact for n, v in values.items() for fact in constant_facts(local(n), v)]
     names = ", ".join(values)
     return Workload("scalars and strings", function_of(names), values, facts)
+
+
+def globals_of(count: int) -> Workload:
+    """Numbers among a function's globals, with names interned as in a module."""
+    values = {sys.intern(f"global_{i}"): 1000 + i for i in range(count)}
+    facts = [Fact((("global_", n),), "equals", v) for n, v in values.items()]
+    return Workload(f"{count} globals", function_of("", **values), {}, facts)
 
 
 def dict_of_64() -> Workload:
@@ -240,6 +248,7 @@ def encoder(layers: int) -> Workload:
 WORKLOADS: dict[str, Callable[[], Workload]] = {
     "two_tensors": two_tensors,
     "scalars": scalars,
+    "globals_32": partial(globals_of, 32),
     "dict_64": dict_of_64,
     "list_100": partial(list_of_tensors, 100),
     "sequential_100": partial(sequential, 100),
