@@ -244,7 +244,8 @@ VALUES = [
     {raising_eq: 1}, {lying_eq: 2}, {raising_eq}, frozenset({lying_eq}), set(), {1},
     {True}, {1, "a"}, frozenset(), frozenset({1}), frozenset({(1, 2)}), range(0),
     range(2),
-    deque([1, 2]), OrderedDict(a=1), defaultdict(list, {"a": [1]}), Missing(b=2),
+    # With a factory, it would have another length after each look at it.
+    deque([1, 2]), OrderedDict(a=1), defaultdict(None, {"a": [1]}), Missing(b=2),
     RaisingLen([1]), LongerList([1]), KeepsLen([7, 8]), ItemsRaise(KeyError("a")),
     ItemsRaise(IndexError(0)), ItemsRaise(ValueError("a")), ItemsRaise(TypeError("a")),
     user, other, raising_eq, lying_eq, raising_getattr, properties, itself, int, list,
