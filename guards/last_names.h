@@ -74,8 +74,10 @@ private:
         read_entries(keys);
         if (PyObject* const* values = split_values(dict))
             set_values(values, pointer_shift);
-        else
-            set_values(&entries_->value, entry_shift);
+        else  // an empty dict's entries, which are none, lie at an odd address
+            set_values(reinterpret_cast<const char*>(entries_) +
+                           offsetof(DictStringEntry, value),
+                       entry_shift);
     }
 
     void read_entries(const KeyTable& keys) noexcept {
@@ -83,8 +85,8 @@ private:
         count_ = static_cast<size_t>(keys.entry_count);
     }
 
-    void set_values(PyObject* const* first, unsigned shift) noexcept {
-        values_ = reinterpret_cast<const char*>(first);
+    void set_values(const void* first, unsigned shift) noexcept {
+        values_ = static_cast<const char*>(first);
         shift_ = shift;
     }
 
