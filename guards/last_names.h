@@ -41,7 +41,7 @@ public:
             return false;
         if (PyObject* const* values = instance_values(object, type)) {
             read_entries(*instance_keys(type));
-            set_values(values, pointer_shift);
+            set_values(values, Layout::split);
         } else {
             PyObject* const dict = managed_dict(object);
             if (!dict) return false;
@@ -51,19 +51,35 @@ public:
         return true;
     }
 
+    /// Where the values are.
+    enum class Layout : unsigned {
+        split = 3,    ///< by themselves; the shift of the distance between them
+        entries = 4,  ///< beside their keys
+    };
+
+    Layout layout() const noexcept { return layout_; }
+
     /// The value of an interned str, borrowed; null when it does not lie at `place`.
     PyObject* value_at(size_t place, PyObject* name) const noexcept {
         if (place >= count_ || entries_[place].key != name) return nullptr;
-        return *reinterpret_cast<PyObject* const*>(values_ + (place << shift_));
+        return *reinterpret_cast<PyObject* const*>(
+            values_ + (place << static_cast<unsigned>(layout_)));
+    }
+
+    /// The same where the layout is known.
+    template <Layout layout>
+    PyObject* value_at(size_t place, PyObject* name) const noexcept {
+        if (place >= count_ || entries_[place].key != name) return nullptr;
+        return *reinterpret_cast<PyObject* const*>(
+            values_ + (place << static_cast<unsigned>(layout)));
     }
 
 private:
     static constexpr uintptr_t instance_mark = 1;
     static constexpr uintptr_t none = 2;  ///< of no object, and not of null
-    static constexpr unsigned pointer_shift = 3;
-    static constexpr unsigned entry_shift = 4;
-    static_assert(sizeof(PyObject*) == 1 << pointer_shift);
-    static_assert(sizeof(DictStringEntry) == 1 << entry_shift);
+    static_assert(sizeof(PyObject*) == 1 << static_cast<unsigned>(Layout::split));
+    static_assert(sizeof(DictStringEntry) ==
+                  1 << static_cast<unsigned>(Layout::entries));
 
     [[gnu::always_inline]] void read_table(PyObject* dict) noexcept {
         const KeyTable& keys = *dict_keys(dict);
@@ -73,11 +89,11 @@ private:
         }
         read_entries(keys);
         if (PyObject* const* values = split_values(dict))
-            set_values(values, pointer_shift);
+            set_values(values, Layout::split);
         else  // an empty dict's entries, which are none, lie at an odd address
             set_values(reinterpret_cast<const char*>(entries_) +
                            offsetof(DictStringEntry, value),
-                       entry_shift);
+                       Layout::entries);
     }
 
     void read_entries(const KeyTable& keys) noexcept {
@@ -85,16 +101,16 @@ private:
         count_ = static_cast<size_t>(keys.entry_count);
     }
 
-    void set_values(const void* first, unsigned shift) noexcept {
+    void set_values(const void* first, Layout layout) noexcept {
         values_ = static_cast<const char*>(first);
-        shift_ = shift;
+        layout_ = layout;
     }
 
     uintptr_t owner_ = none;  ///< its address, marked of an instance
     const DictStringEntry* entries_ = nullptr;
     const char* values_ = nullptr;  ///< of the entry at place 0
     size_t count_ = 0;
-    unsigned shift_ = 0;  ///< of the distance between values
+    Layout layout_ = Layout::entries;
 };
 
 }  // namespace guardtree

@@ -16,6 +16,7 @@
 
 #include "item_block.h"
 #include "kinds.gen.h"
+#include "name_block.h"
 #include "relations.gen.h"
 #include "steps.gen.h"
 
@@ -33,6 +34,7 @@ enum class OpCode : uint16_t {
 #undef X
     // The compiler's own, which no tree has.
     ItemBlock,      ///< item_block.h
+    NameBlock,      ///< name_block.h
     Assumption,     ///< assumptions/assumption.h
     AssumptionEnd,  ///< behind the ops that an assumption speaks for
     Done,           ///< behind all others
@@ -114,6 +116,11 @@ public:
         new (payload_) ItemBlockOperands(operands);
     }
 
+    explicit Op(const NameBlockOperands& operands) noexcept
+        : dispatch_code_(static_cast<uint16_t>(OpCode::NameBlock) * 2) {
+        new (payload_) NameBlockOperands(operands);
+    }
+
     /// An Assumption, an AssumptionEnd, or Done, which is of none.
     Op(OpCode code, Assumption* of) noexcept
         : dispatch_code_(static_cast<uint16_t>(static_cast<unsigned>(code) * 2)) {
@@ -160,8 +167,12 @@ public:
     /// Of any op, by address: as<T>() where T is not at hand.
     const void* operands() const noexcept { return payload_; }
 
-    const ItemBlockOperands& block() const noexcept {
+    const ItemBlockOperands& item_block() const noexcept {
         return *std::launder(reinterpret_cast<const ItemBlockOperands*>(payload_));
+    }
+
+    const NameBlockOperands& name_block() const noexcept {
+        return *std::launder(reinterpret_cast<const NameBlockOperands*>(payload_));
     }
 
     /// The program's, which an assumption or its end is about.
@@ -178,7 +189,7 @@ public:
         0;  ///< steps: where the fetched value goes; relations: scratch
     /// What a RememberingStep remembers; relations: how many values.
     mutable uint16_t place = 0;
-    /// Steps: the ops that need the value it fetches, which explain jumps. Item blocks
+    /// Steps: the ops that need the value it fetches, which explain jumps. Blocks
     /// and assumptions: the ops that it speaks for, behind it; ends of assumptions:
     /// before it. Relations: the first of its sources.
     uint32_t skip : 31 = 0;

@@ -19,6 +19,7 @@
 
 #include "assumptions/assumption.h"
 #include "assumptions/eligible.h"
+#include "block_builder.h"
 #include "builtin_length.h"
 #include "tree_order.h"
 
@@ -27,9 +28,6 @@ namespace {
 
 /// Bounds the stack that a walk takes: 8 bytes per value.
 constexpr size_t most_values = 4096;
-
-/// Items that a block op pays for.
-constexpr size_t least_block = 2;
 
 bool makes_reference(const Op& op) noexcept {
     return dispatch(op, [](const auto& concrete) {
@@ -55,7 +53,8 @@ public:
           problem_(problem),
           bound_(bound),
           order_(tree, counts, bound),
-          eligible_(tree, order_) {}
+          eligible_(tree, order_),
+          blocks_(tree, order_, code) {}
 
     bool run() {
         if (bound_.size() > most_values) {
@@ -92,21 +91,17 @@ private:
                 leave(stack);
                 continue;
             }
-            const std::vector<BlockItem> items = block_items(top);
-            if (items.size() < least_block) {
+            bool is_entered = true;
+            if (const NameRun names = names_from(top, stack.size()); names.pays()) {
+                is_entered = enter_block(names, program_.name_rows_, stack);
+            } else if (const ItemRun run = blocks_.items(top.children, top.next_child);
+                       run.pays()) {
+                is_entered = enter_block(run, program_.block_items_, stack);
+            } else {
                 const NodeId child = top.children[top.next_child++];
-                if (order_.is_useful(child) && !enter(child, stack)) return false;
-                continue;
+                is_entered = !order_.is_useful(child) || enter(child, stack);
             }
-            const size_t block = emit_block(top, items);
-            for (size_t left = items.size(); left > 0; --left) {
-                Frame& parent = stack.back();  // entering moves the frames
-                const NodeId item = parent.children[parent.next_child++];
-                if (!enter(item, stack)) return false;
-                leave(stack);
-            }
-            Op& op = program_.ops_[block];
-            op.set_skip(program_.ops_.size() - block - 1);
+            if (!is_entered) return false;
         }
         return true;
     }
@@ -182,66 +177,34 @@ private:
         return true;
     }
 
-    /// The index of a child that is a local or an item of a list or tuple, with a type
-    /// match and nothing else; -1 for others.
-    Py_ssize_t block_index(NodeId child, OpCode step) const {
-        const Node& node = tree_.node(child);
-        if (node.step.code() != step || node.last_child != no_id ||
-            node.last_check == no_id || order_.is_related(child) ||
-            order_.is_bound(child)) {
-            return -1;
-        }
-        const Check& check = tree_.check_at(node.last_check);
-        if (check.next != node.last_check || check.kind.code() != code_of<TypeMatch>) {
-            return -1;
-        }
-        if (step == code_of<Local>) {
-            return find_slot(code_, node.step.as<Local>().name.value);
-        }
-        const Py_ssize_t index = step == code_of<ListItem>
-                                     ? node.step.as<ListItem>().index.value
-                                     : node.step.as<TupleItem>().index.value;
-        return index < std::numeric_limits<int32_t>::max() ? index : -1;
+    /// What one block can speak for: children from the next one on. Among roots, none
+    /// across the bounds of an assumption.
+    NameRun names_from(const Frame& frame, size_t depth) const {
+        size_t end = frame.children.size();
+        if (depth == 1 && assumptions_enabled())
+            end = assumption_op_ == no_op ? frame.next_child : assumed_until_;
+        return blocks_.names(std::span(frame.children).first(end), frame.next_child);
     }
 
-    static bool has_blocks(OpCode step) noexcept {
-        return step == code_of<Local> || step == code_of<ListItem> ||
-               step == code_of<TupleItem>;
-    }
-
-    /// What one block can speak for: children from the next one on.
-    std::vector<BlockItem> block_items(const Frame& frame) const {
-        std::vector<BlockItem> items;
-        const OpCode step = tree_.node(frame.children[frame.next_child]).step.code();
-        if (!has_blocks(step)) return items;
-        for (size_t i = frame.next_child; i < frame.children.size(); ++i) {
-            const NodeId child = frame.children[i];
-            const Py_ssize_t index = block_index(child, step);
-            if (index < 0) break;
-            const Op& kind = tree_.check_at(tree_.node(child).last_check).kind;
-            items.push_back({kind.as<TypeMatch>().expected, index});
-        }
-        return items;
-    }
-
-    /// The block's op, whose skip is to be set.
-    size_t emit_block(const Frame& frame, const std::vector<BlockItem>& items) {
-        const OpCode step = tree_.node(frame.children[frame.next_child]).step.code();
-        std::vector<BlockItem>& all = program_.block_items_;
-        ItemBlockOperands block;
-        if (step == code_of<ListItem>) block.place = ItemBlockOperands::list;
-        if (step == code_of<TupleItem>) block.place = ItemBlockOperands::tuple;
-        block.first = static_cast<uint32_t>(all.size());
-        block.count = static_cast<uint32_t>(items.size());
-        for (const BlockItem& item : items) {
-            block.longest =
-                std::max(block.longest, static_cast<uint32_t>(item.index + 1));
-        }
-        all.insert(all.end(), items.begin(), items.end());
-        Op op(block);
-        if (frame.node != 0) read_from(frame.node, op);
+    /// A block, behind it the ops that it speaks for. `all`: where the program has rows
+    /// of its sort.
+    template <class Run, class Rows>
+    bool enter_block(Run run, Rows& all, std::vector<Frame>& stack) {
+        const size_t block = program_.ops_.size();
+        run.operands.first = static_cast<uint32_t>(all.size());
+        run.operands.count = static_cast<uint32_t>(run.rows.size());
+        all.insert(all.end(), run.rows.begin(), run.rows.end());
+        Op op(run.operands);
+        if (stack.back().node != 0) read_from(stack.back().node, op);
         program_.ops_.push_back(op);
-        return program_.ops_.size() - 1;
+        for (size_t left = run.rows.size(); left > 0; --left) {
+            Frame& parent = stack.back();  // entering moves the frames
+            if (!enter(parent.children[parent.next_child++], stack)) return false;
+            if (left > 1 || !run.is_open) leave(stack);
+        }
+        if (run.is_open) open_.push_back({block, stack.back().step_op});
+        program_.ops_[block].set_skip(program_.ops_.size() - block - 1);
+        return true;
     }
 
     bool emit_relations() {
@@ -326,6 +289,12 @@ private:
         size_t relation_source;
     };
 
+    /// A block whose last value others read, and the step that fetches it.
+    struct Open {
+        size_t block;
+        size_t step;
+    };
+
     bool place_values() {
         const Ops& ops = program_.ops_;
         last_read_.assign(ops.size(), 0);
@@ -349,12 +318,14 @@ private:
                 program_.sources_[reader.relation_source].index = place;
             }
         }
+        for (const Open& open : open_)
+            program_.ops_[open.block].destination = ops[open.step].destination;
         program_.value_count_ = static_cast<uint16_t>(values);
         program_.owned_count_ = static_cast<uint16_t>(owned_count_);
         program_.is_leaf_ = std::ranges::all_of(ops, [](const Op& op) {
             if (op.is_internal()) {
                 return op.code() == OpCode::ItemBlock &&
-                       op.block().place == ItemBlockOperands::slots;
+                       op.item_block().place == ItemBlockOperands::slots;
             }
             return op.is_from_local() && op.is_kind() && op.info().is_leaf;
         });
@@ -464,6 +435,7 @@ private:
     std::span<const NodeId> bound_;
     TreeOrder order_;
     Eligible eligible_;
+    BlockBuilder blocks_;
     size_t assumption_op_ = no_op;  ///< of the one that is not ended yet
     size_t assumed_until_ = 0;
     std::vector<size_t> producer_;
@@ -473,6 +445,7 @@ private:
     std::vector<bool> is_kept_;
     std::vector<bool> owned_;
     std::vector<size_t> kept_;  ///< steps whose values are handed over
+    std::vector<Open> open_;
     size_t owned_count_ = 0;
 };
 

@@ -11,6 +11,7 @@
 
 #include "cache_line.h"
 #include "item_block.h"
+#include "name_block.h"
 #include "tree.h"
 
 namespace guardtree {
@@ -111,6 +112,8 @@ public:
 
     std::span<const BlockItem> block_items() const noexcept { return block_items_; }
 
+    std::span<const NameRow> name_rows() const noexcept { return name_rows_; }
+
     /// Those that its ops speak of; their state changes as it is evaluated.
     std::span<const std::unique_ptr<Assumption>> assumptions() const noexcept {
         return assumptions_;
@@ -160,6 +163,7 @@ private:
     std::vector<SlotName> names_;
     std::vector<RelationSource> sources_;
     std::vector<BlockItem> block_items_;
+    std::vector<NameRow> name_rows_;
     std::vector<Note> notes_;
     References references_;
     std::vector<std::unique_ptr<Assumption>> assumptions_;

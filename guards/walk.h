@@ -177,9 +177,9 @@ Verdict run_relation(const Program& program, const Op& op, const SlotWord* slots
 }
 
 template <Walkable W>
-bool run_block(const Program& program, const Op& op, const SlotWord* slots,
+bool run_items(const Program& program, const Op& op, const SlotWord* slots,
                PyObject* const* values) noexcept {
-    const ItemBlockOperands& block = op.block();
+    const ItemBlockOperands& block = op.item_block();
     const auto items = program.block_items().subspan(block.first, block.count);
     if (std::same_as<W, LeafSlots> || block.place == ItemBlockOperands::slots) {
         return slots_pass(items, slots);
@@ -187,6 +187,29 @@ bool run_block(const Program& program, const Op& op, const SlotWord* slots,
     PyObject* value = op.is_from_local() ? source_of<true>(op, slots, values)
                                          : source_of<false>(op, slots, values);
     return value && items_pass(block, items, value);
+}
+
+/// False when it fails. Where it passes, the last value is handed on, if to anybody.
+[[gnu::always_inline]] inline bool run_names(const Program& program, const View& view,
+                                             const Op& op, const SlotWord* slots,
+                                             PyObject** values,
+                                             uint16_t owned_count) noexcept {
+    const NameBlockOperands& block = op.name_block();
+    PyObject* owner = nullptr;
+    if (block.owner == NameBlockOperands::globals)
+        owner = view.globals().get();
+    else
+        owner = op.is_from_local() ? source_of<true>(op, slots, values)
+                                   : source_of<false>(op, slots, values);
+    if (!owner) return false;
+    const NameRow* const first = program.name_rows().data() + block.first;
+    PyObject* const last = last_if_all_pass(block, first, owner);
+    if (!last) return false;
+    if (block.hands_on_last) {
+        const bool is_owned = op.destination < owned_count;
+        values[op.destination] = is_owned ? Owned<>::share(last).release() : last;
+    }
+    return true;
 }
 
 /// What an assumption starts at, where that is a local.
@@ -249,6 +272,8 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
 #undef X
             && item_block,
         &&item_block,
+        &&name_block,
+        &&name_block,
         &&assumption,
         &&assumption,
         &&assumption_end,
@@ -299,7 +324,18 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
 item_block:
     if constexpr (!Observer::hears_each) {
         verdict =
-            run_block<W>(program, *op, slots, values) ? Verdict::pass : Verdict::fail;
+            run_items<W>(program, *op, slots, values) ? Verdict::pass : Verdict::fail;
+        if (verdict != Verdict::pass) goto not_passed;
+        op += op->skip;
+    }
+    ++op;
+    GUARDTREE_NEXT;
+
+name_block:
+    if constexpr (!Observer::hears_each && std::same_as<W, View>) {
+        verdict = run_names(program, view, *op, slots, values, owned_count)
+                      ? Verdict::pass
+                      : Verdict::fail;
         if (verdict != Verdict::pass) goto not_passed;
         op += op->skip;
     }

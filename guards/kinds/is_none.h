@@ -23,6 +23,9 @@ struct IsNone {
     /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return Py_TYPE(Py_None); }
 
+    /// What passes is this object.
+    static PyObject* only_object() noexcept { return Py_None; }
+
     void add_keys(std::vector<Keys>& to) const {
         to.push_back({{KeySort::identity}, {address_key(Py_None)}});
     }

@@ -23,6 +23,9 @@ struct IsTrue {
     /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyBool_Type; }
 
+    /// What passes is this object.
+    static PyObject* only_object() noexcept { return Py_True; }
+
     void add_keys(std::vector<Keys>& to) const {
         to.push_back({{KeySort::identity}, {address_key(Py_True)}});
     }
