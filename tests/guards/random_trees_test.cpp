@@ -15,9 +15,14 @@ namespace {
 class RandomTrees : public Oracle {
 protected:
     Owned<> any_locals(std::mt19937& random) {
-        std::uniform_int_distribution<Py_ssize_t> any(0, value_count - 1);
-        PyObject* z = random() % 4 ? value(any(random)) : nullptr;
-        return locals({value(any(random)), value(any(random)), z});
+        const auto any = [&] {
+            const Py_ssize_t count = random() % 4 ? value_count : named_count;
+            return value(
+                std::uniform_int_distribution<Py_ssize_t>(0, count - 1)(random));
+        };
+        PyObject* x = any();
+        PyObject* y = any();
+        return locals({x, y, random() % 4 ? any() : nullptr});
     }
 
     void expect_agreement_in_any_order(Guards& guards, RandomTree& tree,

@@ -248,6 +248,7 @@ protected:
         names.load_oracle();
         names.run_file("oracle_values.py");
         value_count = PyList_GET_SIZE(names.eval("VALUES").get());
+        named_count = PyList_GET_SIZE(names.eval("NAMED").get());
     }
 
     PyObject* value(Py_ssize_t index) {
@@ -341,6 +342,7 @@ protected:
 
     Namespace names;
     Py_ssize_t value_count = 0;
+    Py_ssize_t named_count = 0;  ///< those are the first
 };
 
 }  // namespace guardtree::tests

@@ -236,8 +236,36 @@ class OfLyingMeta(metaclass=LyingMeta):
 
 of_lying_meta = OfLyingMeta()
 
+class Plain:
+    """Attributes in the order in which they come, in whatever CPython keeps them."""
+
+    def __init__(self, **attributes):
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+
+def with_dict(instance):
+    """The instance, which has a dict of its own now."""
+    instance.__dict__["e"] = instance
+    return instance
+
+
+# Trees ask runs of these names of one dict or instance.
+NAMED = [
+    {"a": 1, "b": "a", "c": None, "d": {"a": 1}}, {"a": 1, "b": "a", "c": True, "d": 1},
+    {"d": {"a": 1}, "c": None, "b": "a", "a": 1}, {"a": True, "b": "b", "c": None},
+    {"a": 1, 0: 1, "b": "a", "c": None, "d": OrderedDict(a=1)}, {"b": "a", "c": None},
+    OrderedDict(a=1, b="a", c=True, d={"a": 1}), {"c": None, "a": 2, "b": "a"},
+    Plain(a=1, b="a", c=None, d={"a": 1}), Plain(a=1, b="a", c=True, d={"a": 2}),
+    Plain(d=[1], c=None, b="a", a=1), Plain(a=2, b="".join(["a"]), c=None),
+    with_dict(Plain(a=1, b="a", c=None, d={"a": 1})), Plain(b="a", d={"a": 1}),
+    with_dict(Plain(c=True, a=2, b="a")), Named("named", a=1, b="a", c=None, d={}),
+    {"a": 1, "b": "b", "c": None, "d": {"a": 1}}, Plain(a=1, b="c", c=None, d={"a": 1}),
+    {"a": 1, "b": "a", "c": None, "d": []}, Plain(a="a", b="a", c=None, d={"a": 1}),
+]  # fmt: skip
+
 VALUES = [
-    None, True, False, ..., 0, 1, 2, 3, -1, 2**70, 0.0, -0.0, 1.0, float("nan"),
+    *NAMED, None, True, False, ..., 0, 1, 2, 3, -1, 2**70, 0.0, -0.0, 1.0, float("nan"),
     float("inf"), 1j, complex(-0.0, 1), "", "a", "ab", b"", b"a", bytearray(b"ab"),
     (), (1,), (True,), (1, 2), ((1,), (True,)), [], [0], [1, 2], [[1], [2, 3]], {},
     {"a": 1}, {"a": True}, {1: "a", "b": {"a": 2}}, {True: 0}, {(1, 2): [3]},

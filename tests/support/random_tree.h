@@ -19,9 +19,12 @@ class RandomTree {
 public:
     RandomTree(Guards& guards, std::mt19937& random)
         : guards_(guards), random_(random) {
-        const int rows = 1 + below(6);
+        // Where others are in front, hardly a walk comes to the last of the names.
+        const bool is_of_names = below(6) == 0;
+        const int rows = is_of_names ? 0 : 1 + below(6);
         for (int row = 0; row < rows; ++row) grow();
         if (below(4) == 0) add_items();
+        if (is_of_names || below(6) == 0) add_names();
         if (below(3) == 0) relate();
         guards.program();
     }
@@ -91,6 +94,32 @@ private:
         }
         for (const char* local : {"local('x')", "local('y')", "local('z')"}) {
             if (below(2)) guards_.check(guards_.node({local}), "type_match(int)");
+        }
+    }
+
+    /// Likewise runs of names. Most of these checks hold of most of NAMED.
+    void add_names() {
+        static const std::vector<std::vector<std::string>> checks = {
+            {"type_match(int)", "equals(1)", "equals(1)", "equals(True)"},
+            {"equals('a')", "equals('a')", "type_match(str)", "length(1)"},
+            {"is_none()", "is_none()", "is_true()", "is_not_none()"},
+            {"type_match(dict)", "type_match(dict)", "length(1)", "is_false()"}};
+        const NodeId parent = any_root();
+        const std::string step = below(2) ? "dict_item('" : "instance_attr('";
+        const size_t skipped = static_cast<size_t>(below(6));
+        for (size_t i = 0; i < checks.size(); ++i) {
+            if (i == skipped) continue;
+            NodeId node = 0;
+            Diagnostic problem;
+            const std::string name(1, static_cast<char>('a' + i));
+            guards_.tree.child(parent, guards_.op(step + name + "')"), node, problem);
+            guards_.check(node, any(checks[i]));
+            if (i + 1 < checks.size() || below(2)) continue;
+            if (below(2))
+                guards_.check(node, "length(1)");
+            else
+                guards_.tree.child(node, guards_.op("dict_item('a')"), node, problem);
+            guards_.check(node, below(2) ? "is_not_none()" : "equals(1)");
         }
     }
 
