@@ -311,11 +311,12 @@ def test(program: Path, folder: Path, env: dict[str, str], rest: list[str]) -> i
     ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
     # Only Python's output is captured: the last words of a process that aborts are not.
     pytest = [program, "-m", "pytest", "--capture=sys", "tests", *rest]
-    # At once, as pytest keeps one core busy; what it says is shown when both are done.
+    # At once, as pytest keeps one core busy; where ctest gives way they end together.
+    # What pytest says is shown when both are done.
     log = folder / "pytest.log"
     with log.open("w") as stream:
         second = begun(pytest, env, stream)
-    first = begun([*ctest, "-j", jobs()], env, subprocess.PIPE)
+    first = begun(["nice", *ctest, "-j", jobs()], env, subprocess.PIPE)
     ctest_says = passed_on(first.stdout or ())
     second.wait()
     with log.open(errors="replace") as stream:
