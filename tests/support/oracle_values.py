@@ -236,6 +236,7 @@ class OfLyingMeta(metaclass=LyingMeta):
 
 of_lying_meta = OfLyingMeta()
 
+
 class Plain:
     """Attributes in the order in which they come, in whatever CPython keeps them."""
 
