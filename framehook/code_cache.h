@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "../guards/hook_mode.h"
 #include "../guards/table.h"
 
-#include "mode.h"
 #include "policy.h"
 
 namespace guardtree {

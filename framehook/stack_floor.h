@@ -1,13 +1,9 @@
 // Where a thread's C stack ends, for CPython versions whose evaluator does not ask.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include <cstdint>
+#include "../guards/hook_thread.h"
 
 namespace guardtree {
-
-/// A floor that was not read yet: every frame seems to be below it, so that one compare
-/// finds both.
-inline constexpr uintptr_t unknown_stack_floor = UINTPTR_MAX;
 
 /// Reads the bounds of the calling thread's stack. The address under which frames are
 /// refused: 256 KiB above the end (a quarter of a small stack), enough for one
@@ -28,7 +24,7 @@ inline bool is_below(uintptr_t floor) noexcept {
 /// True when the calling thread is about to run out of C stack. `floor` is the thread's
 /// own, read here at its first use.
 inline bool is_stack_low(uintptr_t& floor) noexcept {
-    if (floor == unknown_stack_floor) [[unlikely]]
+    if (floor == unread_stack_floor) [[unlikely]]
         floor = find_stack_floor();
     return is_below(floor);
 }

@@ -13,8 +13,6 @@
 
 namespace guardtree {
 
-thread_local constinit HookThread hook_thread;
-
 namespace {
 
 constexpr const char* record_name = "guardtree.thread";

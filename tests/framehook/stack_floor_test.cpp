@@ -35,13 +35,13 @@ void run_with_stack(size_t size, std::function<void()> body) {
 }
 
 TEST(StackFloor, is_below_running_code_and_is_read_once) {
-    uintptr_t floor = unknown_stack_floor;
+    uintptr_t floor = unread_stack_floor;
     EXPECT_FALSE(is_stack_low(floor));
     EXPECT_EQ(floor, find_stack_floor());
     const char here = 0;
     EXPECT_LT(floor, reinterpret_cast<uintptr_t>(&here));
     EXPECT_FALSE(is_below(floor));
-    EXPECT_TRUE(is_below(unknown_stack_floor));
+    EXPECT_TRUE(is_below(unread_stack_floor));
 }
 
 TEST(StackFloor, each_thread_has_its_own) {
@@ -54,7 +54,7 @@ TEST(StackFloor, each_thread_has_its_own) {
 TEST(StackFloor, is_reached_before_the_stack_ends) {
     size_t depth = 0;
     run_with_stack(size_t{2} << 20, [&] {
-        uintptr_t floor = unknown_stack_floor;
+        uintptr_t floor = unread_stack_floor;
         depth = depth_until_low(floor, 0);
     });
     // 2 MiB less the margin of 256 KiB, and what the thread itself takes.
@@ -65,7 +65,7 @@ TEST(StackFloor, is_reached_before_the_stack_ends) {
 TEST(StackFloor, a_tiny_stack_has_none) {
     bool is_low = true;
     run_with_stack(size_t{256} << 10, [&] {
-        uintptr_t floor = unknown_stack_floor;
+        uintptr_t floor = unread_stack_floor;
         is_low = is_stack_low(floor);
     });
     EXPECT_FALSE(is_low);
