@@ -1,7 +1,7 @@
 """From a fresh checkout to a result: installs what is missing, builds, runs one thing.
 
     python3 dev.py demo     the main job, on a release build
-    python3 dev.py test     C++ tests (ctest) and Python tests (pytest)
+    python3 dev.py test     C++ tests (ctest), Python tests (pytest); --long: all
     python3 dev.py bench    the measurements, on a release build
     python3 dev.py build    nothing more
 
@@ -40,6 +40,18 @@ TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 LIBRARIES = {"demo": ["robin-map-dev"], "build": ["robin-map-dev"]}
 LIBRARIES["bench"] = [*LIBRARIES["demo"], "libbenchmark-dev"]
 LIBRARIES["test"] = [*LIBRARIES["bench"], "libgtest-dev", "libgmock-dev"]
+
+# What `test --long` sets: one name for tests that only run there or do more there, and
+# how much the tests do that take a number. What is set already stays.
+LONG = {
+    "GUARDTREE_TEST_LONG": "1",
+    "GUARDTREE_TEST_BREAKS": "all",
+    "GUARDTREE_TEST_LIBRARY": "all",
+    "GUARDTREE_TEST_CASES": "500000",
+    "GUARDTREE_TEST_EXAMPLES": "2000",
+    "GUARDTREE_TEST_TREES": "4000",
+    "GUARDTREE_TEST_STEPS": "200000",
+}
 
 # Asked of the interpreter to build for, which may be older than the one that runs this.
 PROBE = """
@@ -255,18 +267,18 @@ def build(args: argparse.Namespace, python: Interpreter) -> tuple[Path, Path, di
     # CMake keeps the headers and libraries it found: never those of another Python.
     stamp = folder / "made-for.txt"
     kept = stamp.is_file() and stamp.read_text() == python.identity
+    tests = args.command == "test" and "cpp" not in args.without
+    bench = args.command in ("test", "bench") and "bench" not in args.without
     settings = {
         "Python_EXECUTABLE": program,
         "pybind11_DIR": capture([program, "-m", "pybind11", "--cmakedir"]),
         "GUARDTREE_BUILD_PYTHON": "ON",
-        "GUARDTREE_BUILD_TESTS": "ON" if args.command == "test" else "OFF",
-        "GUARDTREE_BUILD_BENCH": "ON" if args.command in ("test", "bench") else "OFF",
+        "GUARDTREE_BUILD_TESTS": "ON" if tests else "OFF",
+        "GUARDTREE_BUILD_BENCH": "ON" if bench else "OFF",
         "GUARDTREE_WERROR": "ON" if args.ci else "OFF",
         # Not with Clang, where a file that includes too little is to be noticed.
         "GUARDTREE_PCH": "OFF" if args.preset == "clang" else "ON",
     }
-    if python.debug:  # as slow to start as sanitized programs
-        settings["GUARDTREE_TEST_SHARDS"] = "8"
     if args.ci:
         settings["CMAKE_CXX_FLAGS_DEBUG"] = "-g1"  # lines are enough for a log
     configure = ["cmake", "--preset", args.preset, "-B", folder]
@@ -307,10 +319,24 @@ def passed_on(lines: Iterable[str]) -> str:
     return closing + (f", {skipped} skipped" if skipped else "")
 
 
+def test_python(program: Path, env: dict[str, str], rest: list[str]) -> int:
+    """pytest alone, for builds without C++ tests."""
+    pytest = begun(pytest_command(program, rest), env, subprocess.PIPE)
+    print(f"\npytest: {passed_on(pytest.stdout or ())}", flush=True)
+    return 1 if pytest.wait() else 0
+
+
+def pytest_command(program: Path, rest: list[str]) -> list:
+    """pytest on all tests, or on the folders and files that are named."""
+    named = any(word.startswith("tests/") for word in rest)
+    # Only Python's output is captured: the last words of a process that aborts are not.
+    command = [program, "-m", "pytest", "--capture=sys"]
+    return [*command, *([] if named else ["tests"]), *rest]
+
+
 def test(program: Path, folder: Path, env: dict[str, str], rest: list[str]) -> int:
     ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
-    # Only Python's output is captured: the last words of a process that aborts are not.
-    pytest = [program, "-m", "pytest", "--capture=sys", "tests", *rest]
+    pytest = pytest_command(program, rest)
     # At once, as pytest keeps one core busy; where ctest gives way they end together.
     # What pytest says is shown when both are done.
     log = folder / "pytest.log"
@@ -333,7 +359,14 @@ def main() -> int:
     parser.add_argument("--preset", choices=PRESETS, help="one of CMakePresets.json")
     parser.add_argument("--torch", action="store_true", help=f"test with {TORCH}")
     parser.add_argument("--ci", action="store_true", help="warnings fail, never ask")
+    parser.add_argument("--long", action="store_true", help="test for an hour or more")
+    what = "what not to build for tests: the C++ tests, or the benches"
+    parser.add_argument(
+        "--without", choices=("cpp", "bench"), action="append", default=[], help=what
+    )
     args, rest = parser.parse_known_args()
+    if args.long:
+        os.environ.update({k: os.environ.get(k, v) for k, v in LONG.items()})
     preset = "release" if args.command in ("demo", "bench") else "dev"
     args.preset = args.preset or preset
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
@@ -345,6 +378,8 @@ def main() -> int:
         return 0
     if args.torch:
         add_torch(program, env)
+    if args.command == "test" and "cpp" in args.without:
+        return test_python(program, env, rest)
     if args.command == "test":
         return test(program, folder, env, rest)
     return call([program, "-m", "guardtree", args.command, *rest], env=env)

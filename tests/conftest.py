@@ -126,7 +126,7 @@ def fresh() -> Callable[..., Any]:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     """`run_python(source, ...)`: the source in a fresh interpreter.
 

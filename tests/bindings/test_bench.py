@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def binary() -> Path:
     """The C++ program; some builds lack it (no Development.Embed, no benches)."""
     from guardtree.bench import evaluate
@@ -34,13 +34,22 @@ def run_smoke(run_python: Callable[..., Any], *arguments: str) -> Any:
     return run_python(source, "--smoke", *arguments)
 
 
-def test_smoke_run_writes_its_files(
-    run_python: Callable[..., Any], tmp_path: Path, binary: Path
-) -> None:
-    done = run_smoke(run_python, "--output", str(tmp_path / "results"))
+@pytest.fixture(scope="module")
+def results(
+    run_python: Callable[..., Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    binary: Path,
+) -> tuple[Any, Path]:
+    """One smoke run of the whole command: the process, and the folder it wrote to."""
+    folder = tmp_path_factory.mktemp("bench") / "results"
+    return run_smoke(run_python, "--output", str(folder)), folder
+
+
+def test_smoke_run_writes_its_files(results: tuple[Any, Path]) -> None:
+    done, folder = results
     assert "its numbers mean nothing" in done.stderr
     assert "MISSED" not in done.stdout
-    (table,) = (tmp_path / "results").glob("bench-*.md")
+    (table,) = folder.glob("bench-*.md")
     text = table.read_text()
     for title in (
         "A hit through the hook",
@@ -73,12 +82,9 @@ def test_json_has_every_kind_and_step(
         assert f"step/{step['name']}(" in measured
 
 
-def test_plot_is_drawn_where_matplotlib_is(
-    run_python: Callable[..., Any], tmp_path: Path, binary: Path
-) -> None:
+def test_plot_is_drawn_where_matplotlib_is(results: tuple[Any, Path]) -> None:
     pytest.importorskip("matplotlib")
-    run_smoke(run_python, "--output", str(tmp_path))
-    sweep, entries = sorted(tmp_path.glob("bench-*.svg"), key=lambda p: len(p.name))
+    sweep, entries = sorted(results[1].glob("bench-*.svg"), key=lambda p: len(p.name))
     assert "times as long as raw slots" in sweep.read_text()
     assert "tried one by one" in entries.read_text()
 
