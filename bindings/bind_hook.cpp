@@ -81,7 +81,7 @@ py::dict code_stats(py::handle code) {
     stats["compiled"] = counters.compiled;
     stats["dicts_built"] = counters.dicts_built;
     stats["substituted"] =
-        hits + counters.compiled - counters.not_bound - counters.called;
+        hits + counters.compiled - counters.not_run - counters.called;
     stats["called"] = counters.called;
     stats["evicted"] = counters.evicted;
     stats["invalidated"] = counters.invalidated;

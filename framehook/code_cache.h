@@ -26,8 +26,8 @@ struct CodeCounters {
     uint64_t failed_lookups = 0;  ///< those of them that entries were tried for
     uint64_t dropped_hits = 0;    ///< hits of entries that are gone
     uint64_t called = 0;          ///< entries run as a function call (the fall-back)
-    uint64_t compiled = 0;        ///< entries that callbacks made; each ran at once,
-    uint64_t not_bound = 0;       ///< but so many, whose values were not there
+    uint64_t compiled = 0;        ///< entries that callbacks made; each ran at once
+    uint64_t not_run = 0;         ///< hits and new entries whose frames ran as written
     uint64_t dicts_built = 0;     ///< f_locals dicts made for guards and callbacks
     uint64_t evicted = 0;         ///< entries that made room for others
     uint64_t invalidated = 0;     ///< entries that were taken out with a reason

@@ -10,7 +10,8 @@
 // Requirements that a change must keep: 1. a frame that is not run by an evaluator is
 // cleared exactly once (call_replacement, abandon); 2. nothing of the cache is touched
 // after substitution, which may free the code and its cache; 3. generators are left
-// alone but at their first instruction.
+// alone but at their first instruction; 4. what was true of a frame's function before
+// user code ran is asked again after it (after_user_code).
 #include "../framelocals/cpython/cpython.h"
 
 #include "hook.h"
@@ -20,6 +21,7 @@
 #include "../guards/bound_values.h"
 #include "../guards/first_match.h"
 
+#include "function_like.h"
 #include "stack_floor.h"
 #include "substitution.h"
 #include "thread_state.h"
@@ -46,17 +48,21 @@ PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throw
 }
 
 /// Leaves a frame that never ran, with an exception set.
-[[gnu::cold]] PyObject* abandon(PyThreadState* thread, CPython::Frame* frame) noexcept {
+[[gnu::cold]] PyObject* abandon(PyThreadState* thread, CPython::Frame* frame) {
     CPython::clear_and_pop(thread, frame);
     return nullptr;
 }
 
 PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
-                    CodeCache& cache, const Entry& entry) noexcept {
+                    CodeCache& cache, const Entry& entry) {
     auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
     if (fits_in_place(thread, frame, code, replacement)) [[likely]] {
         const auto kept = Owned<PyCodeObject>::share(code);
         CPython::substitute(thread, frame, code, replacement);
+        return run_frame;
+    }
+    if (!may_be_called(frame, code)) {
+        ++cache.counters.not_run;
         return run_frame;
     }
     ++cache.counters.called;
@@ -109,7 +115,7 @@ bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* c
         take_bound(entry.program, view, values, bound);
         is_bound = bind_in_place(thread, frame, code, entry, bound);
     }
-    if (!is_bound) ++cache.counters.not_bound;
+    if (!is_bound) ++cache.counters.not_run;
     return run_frame;
 }
 
@@ -172,6 +178,15 @@ bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* c
     return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 
+/// What becomes of a frame where user code ran while it was decided: a generator is one
+/// of the frame's code, whatever code the function has by now.
+[[gnu::noinline]] PyObject* after_user_code(PyThreadState* thread,
+                                            CPython::Frame* frame, PyObject* decided) {
+    if (decided != run_frame || has_generator_function(frame)) [[likely]]
+        return decided;
+    return give_own_function(frame) ? decided : abandon(thread, frame);
+}
+
 CodeCache* find_cache(PyCodeObject* code) noexcept {
     return static_cast<CodeCache*>(CPython::code_extra(code, code_cache_index));
 }
@@ -212,6 +227,22 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
     return handle_miss(thread, frame, code, cache, view);
 }
 
+/// Of an entry that passed without user code.
+[[gnu::always_inline]] inline PyObject* run_hit(PyThreadState* thread,
+                                                CPython::Frame* frame,
+                                                PyCodeObject* code, CodeCache& cache,
+                                                const Entry& entry, const View& view,
+                                                PyObject** values) {
+    if (const size_t count = bound_count(entry.program)) [[unlikely]] {
+        auto** bound =
+            static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * count));
+        take_bound(entry.program, view, values, bound);
+        return hit_bound(thread, frame, code, cache, entry, bound);
+    }
+    note_hit(entry);
+    return run_entry(thread, frame, code, cache, entry);
+}
+
 /// What becomes of a frame. `missed`: the table was looked up and no entry passed.
 PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
                  CodeCache* cache, bool missed) {
@@ -227,26 +258,25 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
         cache = CodeCache::of(code);
         if (!cache) return abandon(thread, frame);
     }
-    const FrameView view(frame);
-    if (missed) return handle_miss(thread, frame, code, *cache, view);
-    const Table& table = *cache->table();
-    constexpr uint16_t few_values = 8;
-    if (table.calls_python() || table.value_count() > few_values ||
-        protocol.is_right_answer) {
-        return decide_large(thread, frame, code, *cache, view);
-    }
-    PyObject* values[few_values];
-    if (const Entry* entry = first_match<View>(table, view, values)) [[likely]] {
-        if (const size_t count = bound_count(entry->program)) [[unlikely]] {
-            auto** bound =
-                static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * count));
-            take_bound(entry->program, view, values, bound);
-            return hit_bound(thread, frame, code, *cache, *entry, bound);
+    PyObject* decided = nullptr;
+    {
+        const FrameView view(frame);  // the end of its dict may run user code, too
+        const Table& table = *cache->table();
+        constexpr uint16_t few_values = 8;
+        if (missed) {
+            decided = handle_miss(thread, frame, code, *cache, view);
+        } else if (table.calls_python() || table.value_count() > few_values ||
+                   protocol.is_right_answer) {
+            decided = decide_large(thread, frame, code, *cache, view);
+        } else {
+            PyObject* values[few_values];
+            const Entry* entry = first_match<View>(table, view, values);
+            if (entry) [[likely]]
+                return run_hit(thread, frame, code, *cache, *entry, view, values);
+            decided = handle_miss(thread, frame, code, *cache, view);
         }
-        note_hit(*entry);
-        return run_entry(thread, frame, code, *cache, *entry);
     }
-    return handle_miss(thread, frame, code, *cache, view);
+    return after_user_code(thread, frame, decided);
 }
 
 [[gnu::cold, gnu::noinline]] PyObject* raise_recursion(PyThreadState* thread,

@@ -10,6 +10,7 @@
 #include "../framelocals/frame_view.h"
 #include "../guards/operand.h"
 
+#include "function_like.h"
 #include "substitution.h"
 #include "thread_state.h"
 
@@ -79,7 +80,7 @@ std::string differs(const char* what, const std::string& expected,
 /// The arguments of the frame as a call: positional and `*args` in `positional`, the
 /// rest in `keywords` (null when there are none).
 bool collect(const View& view, PyCodeObject* code, Owned<>& positional,
-             Owned<>& keywords) noexcept {
+             Owned<>& keywords) {
     int slot = 0;
     const int named = code->co_argcount + code->co_kwonlyargcount;
     PyObject* rest = nullptr;
@@ -111,27 +112,8 @@ bool collect(const View& view, PyCodeObject* code, Owned<>& positional,
     return static_cast<bool>(keywords);
 }
 
-Owned<> function_of(const View& view, PyCodeObject* code) noexcept {
-    auto function = Owned<>::steal(
-        PyFunction_New(reinterpret_cast<PyObject*>(code), view.globals().get()));
-    if (!function) return {};
-    if (code->co_nfreevars && view.closure()) {
-        if (PyFunction_SetClosure(function.get(), view.closure().get()) < 0) return {};
-    }
-    // Generators are named after their function, which the caller may have renamed.
-    const auto* called = reinterpret_cast<PyFunctionObject*>(view.function().get());
-    auto* made = reinterpret_cast<PyFunctionObject*>(function.get());
-    Owned<>::steal(
-        std::exchange(made->func_name, Owned<>::share(called->func_name).release()))
-        .reset();
-    Owned<>::steal(std::exchange(made->func_qualname,
-                                 Owned<>::share(called->func_qualname).release()))
-        .reset();
-    return function;
-}
-
 /// Class bodies, modules and exec() run in a namespace, which only this entry takes.
-Owned<> run_body(const View& view, PyCodeObject* code) noexcept {
+Owned<> run_body(const View& view, PyCodeObject* code) {
     const Owned<> locals = Owned<>::share(view.f_locals().get());
     return Owned<>::steal(
         PyEval_EvalCodeEx(reinterpret_cast<PyObject*>(code), view.globals().get(),
@@ -139,14 +121,14 @@ Owned<> run_body(const View& view, PyCodeObject* code) noexcept {
                           code->co_nfreevars ? view.closure().get() : nullptr));
 }
 
-Owned<> call(const View& view, PyCodeObject* original,
-             PyCodeObject* replacement) noexcept {
+Owned<> call(const View& view, PyCodeObject* original, PyCodeObject* replacement) {
     Owned<> positional;
     Owned<> keywords;
     const bool is_function = (original->co_flags & CO_OPTIMIZED) != 0;
     Owned<> function;
     if (is_function) {
-        function = function_of(view, replacement);
+        function = function_like(
+            reinterpret_cast<PyFunctionObject*>(view.function().get()), replacement);
         if (!function || !collect(view, original, positional, keywords)) return {};
     }
     // The frame that this makes is the replacement itself: the hook lets it pass.
@@ -213,8 +195,17 @@ bool may_fit_in_place(PyCodeObject* original, PyCodeObject* replacement) noexcep
     return generator_fits(original, replacement);
 }
 
+bool may_be_called(const _PyInterpreterFrame* frame, PyCodeObject* original) noexcept {
+    if (original->co_flags & CO_OPTIMIZED) return true;
+    const auto made = Owned<>::steal(
+        PyFunction_New(as_object(original), CPython::globals(frame)));
+    if (!made) PyErr_Clear();
+    return made && reinterpret_cast<PyFunctionObject*>(made.get())->func_builtins ==
+                       CPython::builtins(frame);
+}
+
 PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
-                           PyCodeObject* original, PyCodeObject* replacement) noexcept {
+                           PyCodeObject* original, PyCodeObject* replacement) {
     Owned<> result;
     {
         const Owned<PyCodeObject> kept = Owned<PyCodeObject>::share(replacement);

@@ -30,11 +30,16 @@ std::string bindings_problem(PyCodeObject* replacement, PyObject* names,
 /// far as the codes go: what has bindings does not run otherwise.
 bool may_fit_in_place(PyCodeObject* original, PyCodeObject* replacement) noexcept;
 
+/// Whether call_replacement gives the entry's code the builtins of `frame`. CPython
+/// reads those of a class body or module from its globals, where they may be others by
+/// now. Functions have theirs.
+bool may_be_called(const _PyInterpreterFrame* frame, PyCodeObject* original) noexcept;
+
 /// The fall-back: calls `replacement` as a function with the frame's arguments, clears
 /// the frame, and returns the call's result (null with an exception set). One function
 /// call for profilers and tracers, as in place. About 100 ns.
 PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
-                           PyCodeObject* original, PyCodeObject* replacement) noexcept;
+                           PyCodeObject* original, PyCodeObject* replacement);
 
 /// Tests run every replacement as a call with this.
 [[gnu::visibility("hidden")]] extern bool always_call;

@@ -66,8 +66,9 @@ concept SubstitutesCode = requires(PyThreadState* thread, typename V::Frame* fra
     noexcept;
     { V::bind_local(frame, 0, value) }
     noexcept;
-    { V::clear_and_pop(thread, frame) }
-    noexcept;
+    { V::exchange_function(frame, value) }
+    noexcept->std::same_as<PyObject*>;
+    { V::clear_and_pop(thread, frame) };
     { V::is_tracing(thread) }
     noexcept->std::same_as<bool>;
     { V::checks_c_stack } -> std::convertible_to<bool>;

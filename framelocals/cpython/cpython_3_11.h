@@ -100,6 +100,14 @@ struct CPython311 {
         frame->localsplus[slot] = value;
     }
 
+    /// Gives the frame another function; takes a reference over and returns one to the
+    /// function before.
+    static PyObject* exchange_function(Frame* frame, PyObject* function) noexcept {
+        PyObject* before = as_object(frame->f_func);
+        frame->f_func = reinterpret_cast<PyFunctionObject*>(function);
+        return before;
+    }
+
     /// For a hook that returns without running the frame. Nothing to do: in 3.11
     /// whoever called the hook clears the frame (_PyEval_Vector, Python/ceval.c).
     static void clear_and_pop(PyThreadState*, Frame*) noexcept {}

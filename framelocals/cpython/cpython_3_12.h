@@ -15,6 +15,7 @@
 
 #    include <cstddef>
 #    include <cstdint>
+#    include <utility>
 
 #    include "../dict_event.h"
 #    include "../ref.h"
@@ -104,10 +105,16 @@ struct CPython312 {
         frame->localsplus[slot] = value;
     }
 
+    /// Gives the frame another function; takes a reference over and returns one to the
+    /// function before.
+    static PyObject* exchange_function(Frame* frame, PyObject* function) noexcept {
+        return std::exchange(frame->f_funcobj, function);
+    }
+
     /// For a hook that returns without running the frame: drops what the frame holds
     /// and takes it off the data stack. 3.12 does not export its own
     /// (_PyEvalFrameClearAndPop). A pending exception stays pending.
-    static void clear_and_pop(PyThreadState* thread, Frame* frame) noexcept {
+    static void clear_and_pop(PyThreadState* thread, Frame* frame) {
         PyObject* pending = PyErr_GetRaisedException();
         PyCodeObject* code = frame->f_code;
         const int count = code->co_nlocalsplus;

@@ -19,6 +19,7 @@
 
 #    include <cstddef>
 #    include <cstdint>
+#    include <utility>
 
 #    include "../dict_event.h"
 #    include "../ref.h"
@@ -115,9 +116,16 @@ struct CPython314 {
         frame->localsplus[slot] = PyStackRef_FromPyObjectSteal(value);
     }
 
+    /// Gives the frame another function; takes a reference over and returns one to the
+    /// function before.
+    static PyObject* exchange_function(Frame* frame, PyObject* function) noexcept {
+        return PyStackRef_AsPyObjectSteal(
+            std::exchange(frame->f_funcobj, PyStackRef_FromPyObjectSteal(function)));
+    }
+
     /// For a hook that returns without running the frame: drops what the frame holds
     /// and takes it off the data stack. A pending exception stays pending.
-    static void clear_and_pop(PyThreadState* thread, Frame* frame) noexcept {
+    static void clear_and_pop(PyThreadState* thread, Frame* frame) {
         PyObject* pending = PyErr_GetRaisedException();
         _PyEval_FrameClearAndPop(thread, frame);
         PyErr_SetRaisedException(pending);
