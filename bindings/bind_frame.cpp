@@ -4,6 +4,7 @@
 
 #include "bindings.h"
 #include "frame.h"
+#include "guarded_code.h"
 
 namespace guardtree {
 namespace {
@@ -43,6 +44,10 @@ FrameHandle* FrameHandle::from_python(PyObject* object) noexcept {
     auto* instance = reinterpret_cast<py::detail::instance*>(object);
     return static_cast<FrameHandle*>(instance->get_value_and_holder().value_ptr());
 }
+
+OpenFrame::OpenFrame(const View& view)
+    : object_(py::cast(FrameHandle(view, code_in_callback()))),
+      handle_(FrameHandle::from_python(object_.ptr())) {}
 
 void bind_frame(py::module_& module) {
     py::class_<FrameHandle> frame(

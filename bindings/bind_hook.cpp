@@ -3,6 +3,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "../framehook/guarded_function.h"
 #include "../framehook/hook.h"
 #include "../framehook/replacement.h"
@@ -18,6 +21,23 @@ namespace guardtree {
 namespace {
 
 PyObject* ask_again = nullptr;  // the constant, kept for the process
+
+/// Functions of guardtree's own modules, by their globals: what they compile later has
+/// the same. Its examples, demo and benchmarks are programs like anybody's.
+bool is_own(const View& view) {
+    PyObject* name = PyDict_GetItemString(view.globals().get(), "__name__");
+    if (!name || !PyUnicode_CheckExact(name)) return false;
+    const char* text = PyUnicode_AsUTF8(name);
+    if (!text) PyErr_Clear();
+    std::string_view module = text ? text : "";
+    constexpr std::string_view package = "guardtree";
+    if (!module.starts_with(package)) return false;
+    module.remove_prefix(package.size());
+    if (!module.empty() && module.front() != '.') return false;
+    constexpr std::string_view programs[] = {".examples", ".demo", ".bench"};
+    return std::ranges::none_of(
+        programs, [&](std::string_view each) { return module.starts_with(each); });
+}
 
 /// (frame, first entry or None, frame_state). The frame is open until close_callback.
 Owned<> callback_arguments(const View& view, CodeCache& cache) {
@@ -125,9 +145,8 @@ void set_miss_maker(py::object make) {
 /// Leaves the exception that guardtree.misses makes of the frame.
 void raise_miss(const View& view, const CodeCache&) {
     try {
-        const py::object frame = py::cast(FrameHandle(view, code_in_callback()));
-        const py::object error = py::handle(miss_maker)(frame);
-        FrameHandle::from_python(frame.ptr())->close();
+        const OpenFrame frame(view);
+        const py::object error = py::handle(miss_maker)(frame.object());
         PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr());
     } catch (...) {
         translate_exception();
@@ -140,11 +159,10 @@ PyObject* entry_observer = nullptr;
 
 void note_miss(const View& view) {
     try {
-        const py::object frame = py::cast(FrameHandle(view, code_in_callback()));
+        const OpenFrame frame(view);
         const auto told =
-            Owned<>::steal(PyObject_CallOneArg(miss_observer, frame.ptr()));
+            Owned<>::steal(PyObject_CallOneArg(miss_observer, frame.object().ptr()));
         if (!told) PyErr_WriteUnraisable(miss_observer);
-        FrameHandle::from_python(frame.ptr())->close();
     } catch (...) {
         translate_exception();
         PyErr_WriteUnraisable(miss_observer);
@@ -226,7 +244,7 @@ PyCodeObject* code_of_python(py::handle object) {
 void bind_hook(py::module_& module) {
     if (!CodeCache::set_up()) throw py::error_already_set();
     set_callback_protocol(
-        {callback_arguments, close_callback, interpret_answer, raise_miss});
+        {is_own, callback_arguments, close_callback, interpret_answer, raise_miss});
     module.attr("ASK_AGAIN") =
         make_constant("Answer", "ASK_AGAIN", "plain this time, ask again");
     module.attr("RAISE_ON_MISS") =

@@ -34,4 +34,22 @@ private:
     PyCodeObject* outer_;
 };
 
+/// A Python Frame that is open while this lives, however that ends. Throws where there
+/// is no memory for it.
+class OpenFrame {
+public:
+    explicit OpenFrame(const View& view);
+
+    ~OpenFrame() { handle_->close(); }
+
+    OpenFrame(const OpenFrame&) = delete;
+    OpenFrame& operator=(const OpenFrame&) = delete;
+
+    py::handle object() const noexcept { return object_; }
+
+private:
+    py::object object_;
+    FrameHandle* handle_;
+};
+
 }  // namespace guardtree

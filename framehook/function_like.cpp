@@ -4,15 +4,17 @@
 
 #include "function_like.h"
 
+#include <utility>
+
 #include "substitution.h"
 
 namespace guardtree {
 namespace {
 
-/// Puts another reference to `value` into a member of a function that nobody else has.
-void share_into(PyObject*& member, PyObject* value) noexcept {
-    const auto before = Owned<>::steal(member);
-    member = Owned<>::share(value).release();
+/// Puts a reference to `value` into a member of a function, and gives back the one that
+/// it had.
+Owned<> exchange(PyObject*& member, PyObject* value) noexcept {
+    return Owned<>::steal(std::exchange(member, Owned<>::share(value).release()));
 }
 
 }  // namespace
@@ -25,10 +27,22 @@ Owned<> function_like(PyFunctionObject* original, PyCodeObject* code) noexcept {
         PyFunction_SetClosure(made.get(), original->func_closure) < 0)
         return {};
     auto* function = reinterpret_cast<PyFunctionObject*>(made.get());
-    share_into(function->func_builtins, original->func_builtins);
-    share_into(function->func_name, original->func_name);
-    share_into(function->func_qualname, original->func_qualname);
+    exchange(function->func_builtins, original->func_builtins).reset();
+    take_names(function, original);
     return made;
+}
+
+bool has_names_of(const PyFunctionObject* made,
+                  const PyFunctionObject* original) noexcept {
+    return made->func_name == original->func_name &&
+           made->func_qualname == original->func_qualname;
+}
+
+void take_names(PyFunctionObject* made, const PyFunctionObject* original) {
+    const Owned<> before[] = {
+        exchange(made->func_name, original->func_name),
+        exchange(made->func_qualname, original->func_qualname),
+    };
 }
 
 bool give_own_function(CPython::Frame* frame) {

@@ -15,6 +15,14 @@ namespace guardtree {
 /// an exception set.
 Owned<> function_like(PyFunctionObject* original, PyCodeObject* code) noexcept;
 
+/// Whether `made` has the names of `original`, which the program may rename.
+bool has_names_of(const PyFunctionObject* made,
+                  const PyFunctionObject* original) noexcept;
+
+/// Gives `made` the names of `original`. May run user code: a name may be of a str's
+/// subclass.
+void take_names(PyFunctionObject* made, const PyFunctionObject* original);
+
 /// Gives `frame` a function of its own that has the code which the frame runs. False
 /// with MemoryError set. May run user code.
 bool give_own_function(_PyInterpreterFrame* frame);

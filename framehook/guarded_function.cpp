@@ -21,10 +21,12 @@
 #include "../guards/bound_values.h"
 #include "../guards/first_match.h"
 
+#include "function_like.h"
 #include "function_registry.h"
 #include "hook.h"
 #include "replacement.h"
 #include "stack_floor.h"
+#include "substitution.h"
 #include "thread_state.h"
 
 namespace guardtree {
@@ -153,7 +155,7 @@ void GuardedFunction::set_table(Shared<Table> table) noexcept {
 void GuardedFunction::add(Shared<Entry> entry, bool is_made) {
     if (is_made) {
         made_.push_back(entry->payload);
-        has_made_ = true;
+        has_made_ = has_new_ = true;
         defaults_ = {};  // the next call gives it the function's
         keyword_defaults_ = Owned<>::share(Py_None);
     }
@@ -208,18 +210,23 @@ Owned<> GuardedFunction::function_of(PyCodeObject* replacement, PyCodeObject* ca
         PyErr_SetString(PyExc_ValueError, text.c_str());
         return {};
     }
-    auto made = Owned<>::steal(PyFunction_NewWithQualName(
-        as_object(called), original->func_globals, original->func_qualname));
-    if (!made) return {};
-    if (replacement->co_nfreevars &&
-        PyFunction_SetClosure(made.get(), original->func_closure) < 0)
-        return {};
-    return made;
+    return function_like(original, called);
+}
+
+/// Whether the functions that we made are as `function` is by now; all are alike.
+bool GuardedFunction::follows(const PyFunctionObject* function) const noexcept {
+    if (has_new_ || made_.empty()) return !has_new_;
+    const auto* made = reinterpret_cast<const PyFunctionObject*>(made_.front().get());
+    return made->func_defaults == function->func_defaults &&
+           made->func_kwdefaults == function->func_kwdefaults &&
+           has_names_of(made, function);
 }
 
 /// Only the pointers are compared: what is in a dict of defaults, made functions share.
-[[gnu::cold, gnu::noinline]] void GuardedFunction::follow_defaults(
-    PyFunctionObject* function) noexcept {
+[[gnu::cold, gnu::noinline]] void GuardedFunction::follow(PyFunctionObject* function) {
+    const bool makes_generators = (code_.get()->co_flags & generator_flags) != 0;
+    if (makes_generators && follows(function)) return;
+    has_new_ = false;
     Owned<> old[] = {
         std::exchange(defaults_, Owned<>::share(function->func_defaults)),
         std::exchange(keyword_defaults_, Owned<>::share(function->func_kwdefaults))};
@@ -229,10 +236,13 @@ Owned<> GuardedFunction::function_of(PyCodeObject* replacement, PyCodeObject* ca
     const std::vector<Owned<>> made = made_;
     const Owned<> positional = defaults_;
     const Owned<> named = keyword_defaults_;
+    // No function has such defaults: the next call asks for the names, too.
+    if (makes_generators) keyword_defaults_ = Owned<>::share(Py_None);
     for (const Owned<>& each : made) {
         if (PyFunction_SetDefaults(each.get(), or_none(positional)) < 0 ||
             PyFunction_SetKwDefaults(each.get(), or_none(named)) < 0)
             PyErr_Clear();  // they are what a function may have
+        take_names(reinterpret_cast<PyFunctionObject*>(each.get()), function);
     }
 }
 
@@ -242,10 +252,10 @@ Owned<> GuardedFunction::function_of(PyCodeObject* replacement, PyCodeObject* ca
                           keyword_defaults_.get() == function->func_kwdefaults);
 }
 
-Owned<> GuardedFunction::hit(const Entry& entry, PyFunctionObject* function) noexcept {
+Owned<> GuardedFunction::hit(const Entry& entry, PyFunctionObject* function) {
     note_hit(entry);
     Owned<> target = entry.payload;
-    if (!has_defaults_of(function)) follow_defaults(function);
+    if (!has_defaults_of(function)) follow(function);
     return target;
 }
 
@@ -346,7 +356,7 @@ PyObject* GuardedFunction::call_with_values(const Target& target, const Call& ca
 [[gnu::noinline]] PyObject* GuardedFunction::call_held(GuardedFunction& guarded,
                                                        const Entry& entry,
                                                        PyFunctionObject* function,
-                                                       const Call& call) noexcept {
+                                                       const Call& call) {
     const Owned<> target = guarded.hit(entry, function);
     return PyObject_Vectorcall(target.get(), call.arguments, call.count, nullptr);
 }

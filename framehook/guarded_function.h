@@ -50,9 +50,9 @@ public:
     void add(Shared<Entry> entry, bool is_made);
 
     /// The function that an entry's code makes: `called` with all else of ours, and,
-    /// once it is added, the defaults as they are at each call. `called`: that code,
-    /// or the same with further arguments. Null with an exception set: ValueError where
-    /// `replacement` does not fit (replacement_problem).
+    /// once it is added, the defaults and names as they are at each call. `called`:
+    /// that code, or the same with further arguments. Null with an exception set:
+    /// ValueError where `replacement` does not fit (replacement_problem).
     Owned<> function_of(PyCodeObject* replacement, PyCodeObject* called);
 
     /// Takes an entry out. False when it is not in the table.
@@ -92,18 +92,19 @@ private:
     static PyObject* call(PyObject* function, PyObject* const* arguments, size_t count,
                           PyObject* keywords);
     static PyObject* call_held(GuardedFunction& guarded, const Entry& entry,
-                               PyFunctionObject* function, const Call& call) noexcept;
+                               PyFunctionObject* function, const Call& call);
     const Entry* find_in_view(PyFunctionObject* function,
                               PyObject* const* arguments) const noexcept;
     Found find_bound(PyFunctionObject* function, const Call& call, Target& target);
     static PyObject* call_with_values(const Target& target, const Call& call);
     static PyObject* call_bound(GuardedFunction& guarded, PyFunctionObject* function,
                                 const Call& call);
-    Owned<> hit(const Entry& entry, PyFunctionObject* function) noexcept;
+    Owned<> hit(const Entry& entry, PyFunctionObject* function);
     bool has_defaults_of(const PyFunctionObject* function) const noexcept;
     void note_miss() noexcept;
     void set_table(Shared<Table> table) noexcept;
-    void follow_defaults(PyFunctionObject* function) noexcept;
+    bool follows(const PyFunctionObject* function) const noexcept;
+    void follow(PyFunctionObject* function);
 
     // What a call reads comes first.
     Identity function_;
@@ -111,7 +112,8 @@ private:
     Shared<Table> table_ = make_shared_counted<Table>();
     /// The number of arguments of calls whose vector the table can read as it is.
     Py_ssize_t direct_count_ = -1;
-    bool has_made_ = false;  ///< functions that follow our defaults
+    bool has_made_ = false;  ///< functions that follow our defaults and names
+    bool has_new_ = false;   ///< of these, some that do not yet
     bool is_restored_ = false;
     Owned<> defaults_;  ///< what made functions have
     Owned<> keyword_defaults_;

@@ -119,14 +119,33 @@ bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* c
     return run_frame;
 }
 
-[[gnu::cold]] MissOutcome ask_callback(const View& view, CodeCache& cache) {
+/// The arguments of a callback, whose frame is open while this lives.
+struct CallbackArguments {
+    CallbackArguments(const View& view, CodeCache& cache)
+        : tuple(protocol.arguments(view, cache)) {}
+
+    ~CallbackArguments() {
+        if (tuple) protocol.close(tuple.get());
+    }
+
+    CallbackArguments(const CallbackArguments&) = delete;
+    CallbackArguments& operator=(const CallbackArguments&) = delete;
+
+    Owned<> tuple;
+};
+
+/// What the callback returns; null with an exception set.
+[[gnu::cold]] Owned<> call_callback(const View& view, CodeCache& cache) {
     const Owned<> callback = current_callback();
+    const CallbackArguments arguments(view, cache);
+    if (!arguments.tuple) return {};
+    return Owned<>::steal(
+        PyObject_Call(callback.get(), arguments.tuple.get(), nullptr));
+}
+
+[[gnu::cold]] MissOutcome ask_callback(const View& view, CodeCache& cache) {
     const HookPause pause;
-    const Owned<> arguments = protocol.arguments(view, cache);
-    if (!arguments) return {MissOutcome::raise, {}};
-    const auto answer =
-        Owned<>::steal(PyObject_Call(callback.get(), arguments.get(), nullptr));
-    protocol.close(arguments.get());
+    const Owned<> answer = call_callback(view, cache);
     if (!answer) return {MissOutcome::raise, {}};
     return protocol.interpret(answer.get(), view);
 }
@@ -160,6 +179,10 @@ bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* c
     }
     if (cache.is_full()) {
         cache.limit_reached = true;
+        return run_frame;
+    }
+    if (protocol.is_own && protocol.is_own(view)) {
+        cache.skipped = true;
         return run_frame;
     }
     const int built_before = view.dicts_built();

@@ -22,6 +22,8 @@ struct MissOutcome {
 /// is on the stack meanwhile. What runs other user code is not noexcept: a daemon
 /// thread that ends there at exit is unwound.
 struct CallbackProtocol {
+    /// True for frames of that layer's own code, which no callback is asked about.
+    bool (*is_own)(const View& view) = nullptr;
     /// The tuple of arguments for a frame; null with an exception set.
     Owned<> (*arguments)(const View& view, CodeCache& cache) = nullptr;
     /// The callback is over, however it ended: the frame among `arguments` closes.

@@ -238,3 +238,86 @@ def test_each_call_gets_a_frame_of_its_own(only) -> None:
             example(n)
     assert values == list(range(5))
     assert len({id(frame) for frame in frames}) == 5
+
+
+def frames_of(error: BaseException) -> list[Any]:
+    """The guardtree frames among the locals of a traceback."""
+    found = []
+    entry = error.__traceback__
+    while entry is not None:
+        locals_ = list(entry.tb_frame.f_locals.values())
+        found += [each for each in locals_ if isinstance(each, gt.Frame)]
+        entry = entry.tb_next
+    return found
+
+
+def assert_closed(frames: list[Any]) -> None:
+    assert frames
+    for frame in frames:
+        assert "is over" in repr(frame)
+        for name in ATTRIBUTES[:-1]:
+            with pytest.raises(RuntimeError, match="is over"):
+                getattr(frame, name)
+
+
+class Interrupt(BaseException):
+    """What is no Exception, as Ctrl-C."""
+
+
+def test_a_frame_closes_though_explaining_its_miss_raises(swap) -> None:
+    def f(a):
+        return a
+
+    checks = []
+
+    def check(a):
+        checks.append(a)
+        if len(checks) % 2 == 0:  # the look-up's own check passes
+            raise Interrupt
+        return False
+
+    guards = gt.GuardManager(f)
+    guards.local("a").python(check)
+    with gt.optimize(swap(f, f, guards)):
+        f(1)
+    checks.clear()
+    with gt.optimize(gt.RAISE_ON_MISS), pytest.raises(Interrupt) as raised:
+        f(2)
+    assert len(checks) == 2
+    assert_closed(frames_of(raised.value))
+
+
+def test_a_frame_closes_though_its_listener_raises(swap, monkeypatch) -> None:
+    def f(a):
+        return a
+
+    frames = []
+
+    def listen(frame):
+        frames.append(frame)
+        raise Interrupt
+
+    unraisable = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    guards = gt.GuardManager(f)
+    guards.local("a").type_match(int)
+    with gt.optimize(swap(f, f, guards)):
+        f(1)
+    gt._guardtree._observe(None, listen)
+    with gt.optimize(False):
+        f("miss")
+    gt._guardtree._observe(None, None)
+    assert len(unraisable) == 1
+    assert_closed(frames)
+
+
+def test_a_frame_closes_though_its_callback_raises(only) -> None:
+    def f(a):
+        return a
+
+    def fail(frame, entry, state):
+        raise Interrupt
+
+    with gt.optimize(only(f, fail)), pytest.raises(Interrupt) as raised:
+        f(1)
+    assert_closed(frames_of(raised.value))

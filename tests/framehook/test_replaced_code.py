@@ -128,7 +128,8 @@ def way():
     def answer(frame):
         guards = gt.GuardManager(frame)
         guards.local("n").python(check)
-        return gt.GuardedCode(entry.__code__, guards, bindings={"v1": guards.local("n")})
+        bindings = {"v1": guards.local("n")}
+        return gt.GuardedCode(entry.__code__, guards, bindings=bindings)
     _guardtree._force_called(False)  # values are bound in place or not at all
     hook(answer)
     run("entry")

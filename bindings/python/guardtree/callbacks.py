@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import ContextDecorator
+from functools import wraps
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
-from typing import Any, Callable, Dict, List, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, TypeVar, Union, cast
 
 from ._guardtree import (
     RAISE_ON_MISS,
@@ -23,6 +24,9 @@ DynamoFrameType = Frame
 
 Callback = Callable[[Frame, Optional[CacheEntry], FrameState], Optional[GuardedCode]]
 """What ``set_eval_frame`` takes, besides None and False."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class GuardFn:
@@ -67,3 +71,15 @@ class optimize(ContextDecorator):
 
     def __exit__(self, *exc_info: object) -> None:
         set_eval_frame(self._prior.pop())
+
+    def __call__(self, function: Function) -> Function:
+        """The function, with the callback in use during its calls."""
+
+        # ContextDecorator's own wrapper is code of contextlib, which an outer callback
+        # would be asked about.
+        @wraps(function)
+        def with_callback(*args: Any, **kwargs: Any) -> Any:
+            with self:
+                return function(*args, **kwargs)
+
+        return cast(Function, with_callback)
