@@ -282,7 +282,7 @@ Owned<> bound_tuple(const Program& program, const View& view,
 /// handed over.
 [[gnu::noinline]] GuardedFunction::Found GuardedFunction::find_bound(
     PyFunctionObject* function, const Call& call, Target& target) {
-    if (hook_thread.busy || table_->entries().empty()) return Found::nothing;
+    if (hook_thread.is_paused() || table_->entries().empty()) return Found::nothing;
     if (function->func_code != code_.object()) {
         ++other_code;
         return Found::nothing;
@@ -377,7 +377,8 @@ PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
     const bool is_direct = !keywords &&
                            PyVectorcall_NARGS(count) == guarded->direct_count_ &&
                            function->func_code == guarded->code_.object() &&
-                           !hook_thread.busy && !callback_protocol().is_right_answer;
+                           !hook_thread.is_paused() &&
+                           !callback_protocol().is_right_answer;
     if (!is_direct) [[unlikely]]
         return call_bound(*guarded, function, {arguments, count, keywords});
     const Table& table = *guarded->table_;

@@ -320,24 +320,13 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_below(thread, frame, 0);
 }
 
-/// Where the stack is low, or its floor was not read yet.
-[[gnu::cold, gnu::noinline]] PyObject* evaluate_on_low_stack(PyThreadState* thread,
-                                                             CPython::Frame* frame,
-                                                             int throwing) {
-    if (!is_stack_low(hook_thread.stack_floor)) {
-        return evaluate_frame(thread, frame, throwing);
-    }
-    if (throwing) return evaluate_below(thread, frame, throwing);
-    return raise_recursion(thread, frame);
-}
-
 /// A frame of a code that is skipped, or that allows less of what it calls.
 [[gnu::noinline]] PyObject* evaluate_special(PyThreadState* thread,
                                              CPython::Frame* frame, CodeCache* cache) {
     if (!cache || cache->most_inside == Mode::compile)
         return evaluate_below(thread, frame, 0);
     const HookLimit limit(cache->most_inside);
-    if (cache->skipped || hook_thread.active == Mode::off)
+    if (cache->skipped || hook_thread.allowed() == Mode::off)
         return evaluate_below(thread, frame, 0);
     return evaluate_decided(thread, frame, CPython::code(frame), cache, false);
 }
@@ -351,7 +340,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
         return evaluate_special(thread, frame, cache);
     }
     bool missed = false;
-    if (cache && cache->table()->is_leaf() && hook_thread.active != Mode::passing &&
+    if (cache && cache->table()->is_leaf() && !hook_thread.passing &&
         !protocol.is_right_answer && CPython::at_start(frame, code) &&
         !CPython::is_tracing(thread)) [[likely]] {
         const LeafSlots slots(CPython::slots(frame));
@@ -370,18 +359,47 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_decided(thread, frame, code, cache, missed);
 }
 
+/// While a pause, a limit or a pass is open in any greenlet of this thread.
+[[gnu::noinline]] PyObject* evaluate_held(PyThreadState* thread, CPython::Frame* frame,
+                                          int throwing) {
+    if (throwing) return evaluate_below(thread, frame, throwing);
+    HookThread& hot = hook_thread;
+    hot.settle(thread);
+    if (hot.busy || hot.allowed() == Mode::off) return evaluate_below(thread, frame, 0);
+    return evaluate_hooked(thread, frame);
+}
+
+/// The rest of evaluate_frame: there is stack enough.
+inline PyObject* evaluate_with_stack(PyThreadState* thread, CPython::Frame* frame,
+                                     int throwing) {
+    if (hook_thread.active <= Mode::off || throwing) {
+        // Read again: a value kept for this costs frames that are looked up a load.
+        const volatile Mode& active = hook_thread.active;
+        if (active == Mode::held) [[unlikely]]
+            return evaluate_held(thread, frame, throwing);
+        return evaluate_below(thread, frame, throwing);
+    }
+    return evaluate_hooked(thread, frame);
+}
+
+/// Where the stack pointer is below the thread's floor: the stack is low, its floor was
+/// not read yet, or a fiber runs on a stack of its own.
+[[gnu::cold, gnu::noinline]] PyObject* evaluate_below_floor(PyThreadState* thread,
+                                                            CPython::Frame* frame,
+                                                            int throwing) {
+    if (throwing || !is_stack_low(hook_thread.stack_floor))
+        return evaluate_with_stack(thread, frame, throwing);
+    return raise_recursion(thread, frame);
+}
+
 }  // namespace
 
 PyObject* evaluate_frame(PyThreadState* thread, CPython::Frame* frame, int throwing) {
     if constexpr (!CPython::checks_c_stack) {
-        if (is_below(hook_thread.stack_floor)) [[unlikely]] {
-            return evaluate_on_low_stack(thread, frame, throwing);
-        }
+        if (is_below(hook_thread.stack_floor)) [[unlikely]]
+            return evaluate_below_floor(thread, frame, throwing);
     }
-    if (hook_thread.active == Mode::off || throwing) {
-        return evaluate_below(thread, frame, throwing);
-    }
-    return evaluate_hooked(thread, frame);
+    return evaluate_with_stack(thread, frame, throwing);
 }
 
 Evaluator previous_evaluator() noexcept {

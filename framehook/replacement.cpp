@@ -134,15 +134,10 @@ Owned<> call(const View& view, PyCodeObject* original, PyCodeObject* replacement
     // The frame that this makes is the replacement itself: the hook lets it pass.
     // Python code may run before it is made (a keyword's `__eq__`), and is looked up as
     // ever.
-    PyCodeObject* const outer = std::exchange(hook_thread.passing, replacement);
-    hook_thread.update();
-    Owned<> result = is_function
-                         ? Owned<>::steal(PyObject_Call(
-                               function.get(), positional.get(), keywords.get()))
-                         : run_body(view, replacement);
-    hook_thread.passing = outer;
-    hook_thread.update();
-    return result;
+    const HookPass pass(replacement);
+    if (!is_function) return run_body(view, replacement);
+    return Owned<>::steal(
+        PyObject_Call(function.get(), positional.get(), keywords.get()));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where a thread's C stack ends, for CPython versions whose evaluator does not ask.
+// Where a C stack ends, for CPython versions whose evaluator does not ask.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../guards/hook_thread.h"
@@ -10,23 +10,31 @@ namespace guardtree {
 /// evaluation and its error handling.
 uintptr_t find_stack_floor() noexcept;
 
-/// True when the caller's stack is below `floor`, or the floor is unknown.
-inline bool is_below(uintptr_t floor) noexcept {
+/// True when less than 32 KiB (a quarter of a small stack) are left of the stack that
+/// `here` is in, which is not the thread's own: a fiber's. The end of the memory
+/// mapping counts as the end of the stack. False where that cannot be read. Needs the
+/// GIL.
+bool is_foreign_stack_low(uintptr_t here) noexcept;
+
+/// The caller's stack pointer.
+inline uintptr_t stack_pointer() noexcept {
 #if defined(__x86_64__)
     uintptr_t here;  // __builtin_frame_address would cost the caller a stack frame
     __asm__("mov %%rsp, %0" : "=r"(here));
-    return here < floor;
+    return here;
 #else
-    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < floor;
+    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
 #endif
 }
 
-/// True when the calling thread is about to run out of C stack. `floor` is the thread's
-/// own, read here at its first use.
-inline bool is_stack_low(uintptr_t& floor) noexcept {
-    if (floor == unread_stack_floor) [[unlikely]]
-        floor = find_stack_floor();
-    return is_below(floor);
+/// True when the caller's stack is below `floor`, or the floor is unknown. That says
+/// nothing of a fiber, whose stack lies anywhere: is_stack_low decides.
+inline bool is_below(uintptr_t floor) noexcept {
+    return stack_pointer() < floor;
 }
+
+/// True when the caller is about to run out of C stack. `floor` is the thread's own,
+/// read here at its first use.
+bool is_stack_low(uintptr_t& floor) noexcept;
 
 }  // namespace guardtree

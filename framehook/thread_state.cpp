@@ -97,6 +97,7 @@ void end_record(PyObject* capsule) {
     // The thread's own storage is there only as long as the thread runs.
     if (record->thread == PyThread_get_thread_ident()) {
         const uintptr_t floor = record->hot->stack_floor;
+        record->hot->forget_records();
         *record->hot = HookThread();
         record->hot->stack_floor = floor;
     }

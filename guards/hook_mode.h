@@ -5,12 +5,12 @@
 
 namespace guardtree {
 
-/// Each allows more than the one before it.
-enum class Mode : uint8_t {
+/// From `off` on each allows more than the one before it.
+enum class Mode : int8_t {
+    held = -1,    ///< records of a greenlet decide (HookRecord)
     off,          ///< callback None: plain runs, nothing is looked up
     lookup_only,  ///< callback False: hits run, misses run plain
     compile,      ///< a callable: asked on a miss
-    passing,  ///< the next frame is a replacement called as a function: leave it alone
 };
 
 }  // namespace guardtree
