@@ -171,8 +171,14 @@ private:
                       reads == Reads::entries) {
             if constexpr (std::same_as<T, Builtin>) builtins_ = view_.builtins().get();
             PyObject* dict = dict_read(step, view_, source.object);
-            const Stay stay = use(dict, key_read(step), reads, source);
-            if (stay != Stay::unknown) return stay;
+            bool is_its_dict = true;
+            if constexpr (std::same_as<T, ModuleAttr>) {
+                is_its_dict = keeps_dict_of_module(source);
+            }
+            if (is_its_dict) {
+                const Stay stay = use(dict, key_read(step), reads, source);
+                if (stay != Stay::unknown) return stay;
+            }
         } else if constexpr (reads == Reads::attribute) {
             if (has_dict_of(source)) {
                 PyObject* dict = *place_of_dict(source.object);
@@ -181,6 +187,8 @@ private:
             }
         } else if constexpr (reads == Reads::type) {
             return has_type(source) ? Stay::compared : Stay::unknown;
+        } else if constexpr (std::same_as<T, FunctionGlobals>) {
+            if (source.is_lasting()) return keep_globals_of(source);
         } else if constexpr (reads == Reads::identity) {
             if (source.is_lasting()) return source.stay;
         }
@@ -274,6 +282,24 @@ private:
         if (!place || !has_type(value)) return false;
         compare(value.stay, place, *place);
         return true;
+    }
+
+    /// The module stays with its dict. A module that lasts does, and another class that
+    /// it is given is a module's too; but the collector takes the dict away from one
+    /// that it destroys, and what is read by its address must not have gone.
+    bool keeps_dict_of_module(Value module) {
+        PyObject* const* place = place_of_dict(module.object);
+        if (!place) return false;
+        if (!module.is_lasting() && !has_type(module)) return false;
+        if (module.stay != Stay::told) compare(module.stay, place, *place);
+        return true;
+    }
+
+    /// A function that lasts stays with its globals, until the collector destroys it.
+    Stay keep_globals_of(Value function) {
+        auto* const object = reinterpret_cast<PyFunctionObject*>(function.object);
+        compare(function.stay, &object->func_globals, object->func_globals);
+        return Stay::compared;
     }
 
     /// Notes that a part of a dict is read, and what tells of its changes. `value`: the

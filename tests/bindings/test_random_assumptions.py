@@ -27,8 +27,8 @@ class Second:
     shared = 1
 
 
-class Slotted:
-    __slots__ = ("a",)
+class Module(types.ModuleType):
+    """A subclass of module."""
 
 
 def scope(x: Any = None, y: Any = None) -> None: ...
@@ -54,7 +54,10 @@ class World:
             self.names[name] = self.value()
         self.names.update(table={"a": 1, "b": number(2)}, order=OrderedDict(a=1))
         self.names.update(thing=self.things[-1], items=[1, number(2)], pair=(1, "k"))
+        self.names.update(box=[None], mapping={})
+        self.kept: list[Any] = []
         self.x: Any = self.things[2]
+        self.put(self.owner())
 
     def thing(self, depth: int) -> Any:
         made = self.pick.choice((First, Second))()
@@ -152,6 +155,58 @@ class World:
         module.a = self.value()
         sys.modules[MODULE] = module
 
+    def owner(self) -> Any:
+        """Something with a dict of its own, where the last one of its sort may have
+        lain."""
+        names = {"a": self.value(), "b": self.value()}
+        sort = self.pick.choice("mmmsfbtdx")
+        if sort in "ms":
+            made = (Module if sort == "s" else types.ModuleType)("owner")
+            vars(made).update(names)
+            return made
+        if sort == "x":
+            made = First()
+            made.__dict__ = names
+            return made
+        if sort == "d":
+            return names
+        if sort == "t":
+            return (names,)
+        function = types.FunctionType(scope.__code__, names)
+        return function if sort == "f" else types.MethodType(function, names)
+
+    def put(self, owner: Any) -> None:
+        self.names["box"][0] = self.names["mapping"]["k"] = owner
+
+    def replace_owner(self) -> None:
+        """What it had may live on, or a part of it."""
+        owner = self.names["box"][0]
+        if self.pick.random() < 0.5:
+            parts = [getattr(owner, "__dict__", None), getattr(owner, "__func__", None)]
+            parts += [getattr(owner, "__globals__", None)]
+            self.kept = [*self.kept[-50:], parts]
+            del parts
+        if self.x is owner:
+            self.x = None
+        del owner
+        self.put(None)
+        self.put(self.owner())
+
+    def look_at_owner(self) -> None:
+        self.x = self.names["box"][0]
+
+    def change_owner(self) -> None:
+        owner = self.names["box"][0]
+        names = getattr(owner, "__dict__", None) or getattr(owner, "__globals__", {})
+        names[self.pick.choice("ab")] = self.value()
+
+    def replace_modules(self) -> None:
+        if self.pick.random() < 0.2:
+            sys.modules = dict(sys.modules)
+        module = types.ModuleType(MODULE)
+        module.a = self.value()
+        sys.modules[MODULE] = module
+
 
 CHANGES: list[Callable[[World], None]] = [
     each for name, each in vars(World).items()
@@ -159,7 +214,8 @@ CHANGES: list[Callable[[World], None]] = [
         "set_global", "delete_global", "set_attribute", "delete_attribute", "set_entry",
         "delete_entry", "clear", "merge", "change_class", "replace_dict", "copy_dict",
         "replace_thing", "replace_inner", "replace_table", "replace_local",
-        "change_items", "replace_pair", "replace_module",
+        "change_items", "replace_pair", "replace_module", "replace_owner",
+        "look_at_owner", "change_owner", "replace_modules",
     }
 ]  # fmt: skip
 
@@ -167,6 +223,35 @@ CHANGES: list[Callable[[World], None]] = [
 def inner_of(node: gt.GuardManager) -> gt.GuardManager:
     return node.instance_attr("inner")
 
+
+def of_owner(root: Any, *steps: Any) -> Callable[[gt.GuardManager], Any]:
+    """Two names of what an owner leads to by the steps."""
+
+    def add(guards: gt.GuardManager) -> None:
+        node = root(guards)
+        *path, last = steps
+        for name, *operands in path:
+            node = getattr(node, name)(*operands)
+        getattr(node, last)("a").type_match(int)
+        getattr(node, last)("b").int_range(10**9, 10**9 + 1)
+
+    return add
+
+
+OWNERS: list[Callable[[gt.GuardManager], gt.GuardManager]] = [
+    lambda guards: guards.local("x"),
+    lambda guards: guards.global_("box").list_item(0),
+    lambda guards: guards.global_("mapping").dict_item("k"),
+]
+OF_OWNERS: list[list[Any]] = [
+    ["module_attr"],
+    ["instance_attr"],
+    ["dict_item"],
+    [["tuple_item", 0], "dict_item"],
+    [["function_globals"], "dict_item"],
+    [["method_self"], "dict_item"],
+    [["method_function"], ["function_globals"], "dict_item"],
+]
 
 ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.global_("a").equals(number(0)),
@@ -191,6 +276,7 @@ ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.local("x").instance_attr("a").type_match(int),
     lambda g: g.local("x").instance_attr("b").is_not_none(),
     lambda g: inner_of(g.local("x")).instance_attr("a").type_match(int),
+    *(of_owner(root, *steps) for root in OWNERS for steps in OF_OWNERS),
 ]  # fmt: skip
 
 
@@ -213,8 +299,10 @@ def trees_of(world: World, count: int, assumed: bool) -> list[gt.GuardManager]:
 
 @pytest.fixture
 def module() -> Any:
+    modules = sys.modules
     sys.modules[MODULE] = types.ModuleType(MODULE)
     yield
+    sys.modules = modules
     del sys.modules[MODULE]
 
 
