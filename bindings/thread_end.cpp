@@ -1,0 +1,34 @@
+// Daemon threads that end inside the bindings' frames, at interpreter exit.
+// SPDX-License-Identifier: MIT
+//
+// How it works. CPython 3.11 to 3.13 end a daemon thread that waits for the GIL at exit
+// by pthread_exit, which unwinds its stack through whatever frames called user code:
+// ours and pybind11's. Cleanups there would give references back without the GIL, and
+// a noexcept function (every destructor is one, and a finalizer is user code) would
+// end the process. So this module has a personality routine of its own: it tells the
+// unwinder that none of the module's frames has a cleanup, a handler or a noexcept while
+// a thread ends, as if they were C. C++ exceptions go where they always go. The linker
+// puts it in the place of the C++ run time's (--wrap in CMakeLists.txt).
+//
+// To mark each function that may call user code instead is no way: that is nearly all of
+// them, and pybind11's are not ours to mark. The rooms below have no exceptions at all
+// (-fno-exceptions), so none of their frames has a personality to begin with.
+#include <unwind.h>
+
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" {
+
+_Unwind_Reason_Code __real___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class type,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context);
+
+_Unwind_Reason_Code __wrap___gxx_personality_v0(int version, _Unwind_Action actions,
+                                                _Unwind_Exception_Class type,
+                                                _Unwind_Exception* exception,
+                                                _Unwind_Context* context) {
+    if (actions & _UA_FORCE_UNWIND) return _URC_CONTINUE_UNWIND;
+    return __real___gxx_personality_v0(version, actions, type, exception, context);
+}
+}
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
