@@ -10,8 +10,7 @@
 
 #include "../capi/c_api.h"
 #include "../dsl/json_reader.h"
-#include "../framehook/thread_state.h"
-#include "../guards/table.h"
+#include "../guards/lookup.h"
 
 #include "guarded_function.h"
 #include "live_frame.h"
@@ -63,12 +62,8 @@ void measure_direct(benchmark::State& state, const BothTables& both, bool makes_
     const Table& table = *both.direct;
     PyObject* values[most_words];
     const auto look_up = [&](const View& view) {
-        if (!table.calls_python()) return lookup(table, view, values);
-        // What table.h asks of its caller.
-        const Shared<Table> pinned = both.direct;
-        const HookPause pause;
-        if (PyErr_Occurred()) give_up("an exception is pending");
-        return lookup(table, view, values);
+        Lookup lookup(table, view, values, Lookup::mode_of(table));
+        return lookup.find();
     };
     bool passed = true;
     in_frame_of(both.subject.function.get(), both.subject.arguments,

@@ -4,7 +4,7 @@
 
 #include "../framelocals/frame_view.h"
 #include "../guards/dict_lookup.h"
-#include "../guards/table.h"
+#include "../guards/lookup.h"
 
 #include "guarded_function.h"
 #include "live_frame.h"
@@ -39,7 +39,8 @@ void measure_lookup(benchmark::State& state, const GuardedFunction& subject,
                     for ([[maybe_unused]] auto _ : state) {
                         benchmark::DoNotOptimize(frame);
                         const FrameView view(frame);
-                        passed &= lookup(table, view, values.data()) == expected;
+                        Lookup lookup(table, view, values.data(), Lookup::Mode::quiet);
+                        passed &= lookup.find() == expected;
                     }
                 });
     demand_pass(state, passed);

@@ -21,8 +21,7 @@ double time_evaluations(py::handle guards, py::handle subject, long count) {
     std::chrono::duration<double, std::nano> spent{};
     bool passed = true;
     const auto measure = [&](const View& view) {
-        auto** values = static_cast<PyObject**>(
-            __builtin_alloca(sizeof(PyObject*) * program.value_count()));
+        PyObject** const values = GUARDTREE_ROOM(program.value_count());
         const auto start = Clock::now();
         for (long i = 0; i < count; ++i) {
             asm volatile("" ::: "memory");  // each one reads what it guards

@@ -14,10 +14,8 @@ namespace guardtree {
 namespace {
 
 Verdict evaluated(const Program& program, const View& view) {
-    auto** values = static_cast<PyObject**>(
-        __builtin_alloca(sizeof(PyObject*) * program.value_count()));
     Owned<> error;
-    return evaluate(program, view, values, error);
+    return evaluate(program, view, GUARDTREE_ROOM(program.value_count()), error);
 }
 
 /// On a dict, without a reference to any value, where no user code runs. False where a
@@ -30,7 +28,10 @@ bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
     });
 }
 
-bool check_subject(GuardTree& tree, PyObject* subject) {
+/// Where user code may run, which may end `self`.
+bool check_subject(PyObject* self, PyObject* subject) {
+    const auto held_self = Owned<>::share(self);
+    GuardTree& tree = GuardManager::from_python(self)->tree();
     const Shared<CompiledGuards> compiled = tree.compiled();
     bool passes = false;
     const auto check_on = [&](const View& view) {
@@ -52,7 +53,7 @@ PyObject* check(PyObject* self, PyObject* subject) {
         bool passes = false;
         if (!PyDict_CheckExact(subject) ||
             !check_dict(tree, tree.compiled()->program, subject, passes)) {
-            passes = check_subject(tree, subject);
+            passes = check_subject(self, subject);
         }
         return Owned<>::share(passes ? Py_True : Py_False).release();
     } catch (...) {

@@ -32,8 +32,7 @@ public:
     bool check(py::handle subject) {
         bool passes = false;
         const auto check_on = [&](const View& view) {
-            auto** values = static_cast<PyObject**>(
-                __builtin_alloca(sizeof(PyObject*) * program_.value_count()));
+            PyObject** const values = GUARDTREE_ROOM(program_.value_count());
             Owned<> error;
             passes = profile_.check(program_, view, values, error) == Verdict::pass;
             return !PyErr_Occurred();
@@ -117,7 +116,12 @@ void bind_profile(py::module_& module, py::handle manager) {
         "Only its own check counts: GuardManager.check and the hook stay as they are.");
     forbid_making(profile);
     profile
-        .def("check", &GuardProfile::check, py::arg("subject"), py::pos_only(),
+        .def(
+            "check",
+            [](const py::object& self, py::handle subject) {
+                return initialised<GuardProfile>(self).check(subject);
+            },
+            py::arg("subject"), py::pos_only(),
              "What GuardManager.check answers, counted and timed. It stops where a "
              "check "
              "stops, at the first guard that does not pass.")

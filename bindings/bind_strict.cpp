@@ -4,8 +4,7 @@
 
 #include "../dsl/text.h"
 #include "../framehook/hook.h"
-#include "../guards/bound_values.h"
-#include "../guards/table.h"
+#include "../guards/lookup.h"
 
 #include "bindings.h"
 #include "strict.h"
@@ -34,14 +33,20 @@ py::object dict_or_empty(PyObject* dict) {
     return dict ? py::reinterpret_borrow<py::object>(dict) : py::dict();
 }
 
-void compare_answers(const View& view, const Table& table, const Entry* found) {
-    std::vector<PyObject*> values(table.value_count());
+/// The first entry that passes, by trying all; what it counts, it counts not.
+const Entry* scan(const View& view, const Table& table) {
     std::vector<uint64_t> errors;
     for (const Shared<Entry>& entry : table.entries()) errors.push_back(entry->errors);
-    const Entry* const scanned = scan_all(table, view, values.data());
-    if (scanned) drop_bound(scanned->program, values.data());
+    constexpr auto mode = Lookup::Mode::user_code;
+    Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)), mode);
+    const Entry* const scanned = lookup.find_by_scan();
     for (size_t i = 0; i < errors.size(); ++i) table.entries()[i]->errors = errors[i];
     if (PyErr_Occurred()) throw py::error_already_set();
+    return scanned;
+}
+
+void compare_answers(const View& view, const Table& table, const Entry* found) {
+    const Entry* const scanned = scan(view, table);
     PyObject* const locals = view.f_locals().get();
     if (!locals) throw py::error_already_set();
     py::list meanings;

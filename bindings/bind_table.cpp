@@ -4,7 +4,6 @@
 #include <pybind11/stl.h>
 
 #include "../framehook/code_cache.h"
-#include "../guards/bound_values.h"
 #include "../guards/differences.h"
 
 #include "bindings.h"
@@ -34,16 +33,11 @@ public:
     /// The entry that `subject` passes, or null; what it hands over goes to `bound`, if
     /// given. Throws what a guard lets through, and what reading the subject raises.
     Shared<Entry> find(PyObject* subject, py::dict* bound = nullptr) const {
-        const Shared<Table> pinned = table;
         Shared<Entry> found;
-        const auto look_up = [&](const View& view) {
-            found = first_of(*pinned, view, bound);
-        };
-        const bool is_quick = PyDict_CheckExact(subject) && !pinned->calls_python() &&
-                              with_dict_view(pinned->names(), scope_, subject, look_up);
-        if (is_quick) return found;
+        if (find_quickly(subject, found, bound)) return found;
+        const Shared<Table> pinned = table;
         const auto use = [&](const View& view) {
-            look_up(view);
+            found = first_of(*pinned, view, bound);
             return true;
         };
         const auto held = [&] { return HeldScope(scope_); };
@@ -52,10 +46,24 @@ public:
         return found;
     }
 
-    /// The same for a call with these arguments (PEP 590).
+    /// Where no user code runs, which could end this or the subject. False, and nothing
+    /// looked up, where find has to look.
+    bool find_quickly(PyObject* subject, Shared<Entry>& to,
+                      py::dict* bound = nullptr) const {
+        if (!PyDict_CheckExact(subject) || may_run_user_code()) return false;
+        return with_dict_view(table->names(), scope_, subject, [&](const View& view) {
+            to = first_of(*table, view, bound);
+        });
+    }
+
+    bool may_run_user_code() const { return table->calls_python() || is_strict(); }
+
+    /// The same as find for a call with these arguments (PEP 590). Whoever calls holds
+    /// them.
     Shared<Entry> find_call(PyObject* const* arguments, size_t count,
                             PyObject* keywords, py::dict* bound = nullptr) const {
         const Shared<Table> pinned = table;
+        const UserCode user_code;
         const HeldScope held(scope_);
         auto* function = reinterpret_cast<PyFunctionObject*>(held.function.get());
         if (!function) {
@@ -69,8 +77,7 @@ public:
                 "for it as it is now");
         }
         const auto size = static_cast<size_t>(held.code.get()->co_nlocalsplus);
-        auto* storage =
-            static_cast<SlotWord*>(__builtin_alloca(size * sizeof(SlotWord)));
+        auto* storage = reinterpret_cast<SlotWord*>(GUARDTREE_ROOM(size));
         ArgumentsView view(function, {storage, size});
         if (!view.bind(arguments, count, keywords)) {
             if (PyErr_Occurred()) throw py::error_already_set();
@@ -105,15 +112,15 @@ private:
     /// Throws what a guard lets through, and where strict mode finds a difference.
     static Shared<Entry> first_of(const Table& table, const View& view,
                                   py::dict* bound) {
-        auto** values = static_cast<PyObject**>(
-            __builtin_alloca(sizeof(PyObject*) * table.value_count()));
-        const Entry* found = lookup(table, view, values);
-        if (found && bound)
-            *bound = take_bindings(*found, view, values);
-        else if (found)
-            drop_bound(found->program, values);
+        const bool is_judged = is_strict();
+        const auto mode =
+            bound || is_judged ? Lookup::Mode::user_code : Lookup::mode_of(table);
+        Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)),
+                      mode);
+        const Entry* found = lookup.find();
+        if (found && bound) *bound = take_bindings(lookup, *found);
         if (PyErr_Occurred()) throw py::error_already_set();
-        if (is_strict() && !is_right_answer(view, table, found))
+        if (is_judged && !is_right_answer(lookup.view(), table, found))
             throw py::error_already_set();
         if (!found) return {};
         note_hit(*found);
@@ -130,18 +137,19 @@ py::dict dict_of_differences(const Table& table) {
     return all;
 }
 
-/// Calls `find(table)`, past pybind11's call path: the payload of the entry it gives,
-/// or `otherwise`.
+PyObject* payload_of(const Shared<Entry>& found, PyObject* otherwise) noexcept {
+    return Owned<>::share(found ? found->payload.get() : otherwise).release();
+}
+
+/// Calls `find(table)`, past pybind11's call path: a new reference to what it gives.
 template <class Find>
-PyObject* payload_of(PyObject* self, PyObject* otherwise, Find find) {
+PyObject* asked(PyObject* self, Find find) {
     try {
         auto* instance = reinterpret_cast<py::detail::instance*>(self);
         auto value = instance->get_value_and_holder();
         if (!value.holder_constructed())
             throw py::type_error("this object was not initialised: call its class");
-        const Shared<Entry> found =
-            find(*static_cast<const GuardTable*>(value.value_ptr()));
-        return Owned<>::share(found ? found->payload.get() : otherwise).release();
+        return find(*static_cast<const GuardTable*>(value.value_ptr()));
     } catch (...) {
         translate_exception();
         return nullptr;
@@ -156,15 +164,28 @@ PyObject* look_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
                      count);
         return nullptr;
     }
-    return payload_of(self, count > 1 ? arguments[1] : Py_None,
-                      [&](const GuardTable& table) { return table.find(*arguments); });
+    return asked(self, [&](const GuardTable& table) {
+        PyObject* const otherwise = count > 1 ? arguments[1] : Py_None;
+        Shared<Entry> found;
+        if (table.find_quickly(*arguments, found)) return payload_of(found, otherwise);
+        const auto all = static_cast<size_t>(count);
+        const HeldCall held(self, arguments, all, nullptr,
+                            GUARDTREE_ROOM(HeldCall::room(all, nullptr)));
+        return payload_of(table.find(*held.arguments()), otherwise);
+    });
 }
 
 /// METH_FASTCALL | METH_KEYWORDS: `lookup_call(*args, **kwargs)`.
 PyObject* look_up_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                        PyObject* keywords) {
-    return payload_of(self, Py_None, [&](const GuardTable& table) {
-        return table.find_call(arguments, static_cast<size_t>(count), keywords);
+    const auto all = static_cast<size_t>(count);
+    return asked(self, [&](const GuardTable& table) {
+        if (!keywords && !table.may_run_user_code())
+            return payload_of(table.find_call(arguments, all, nullptr), Py_None);
+        const HeldCall held(self, arguments, all, keywords,
+                            GUARDTREE_ROOM(HeldCall::room(all, keywords)));
+        return payload_of(
+            table.find_call(held.arguments(), held.count(), held.names()), Py_None);
     });
 }
 

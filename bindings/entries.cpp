@@ -3,7 +3,6 @@
 #include "entries.h"
 
 #include "../framehook/replacement.h"
-#include "../guards/bound_values.h"
 
 #include "bindings.h"
 #include "guard_manager.h"
@@ -83,11 +82,11 @@ Shared<Entry> make_entry(const Tree& tree, PyCodeObject* code, Owned<> payload,
     return entry;
 }
 
-py::dict take_bindings(const Entry& entry, const View& view, PyObject** values) {
-    const size_t count = bound_count(entry.program);
-    if (!count) return py::dict();
-    auto** bound = static_cast<PyObject**>(__builtin_alloca(count * sizeof(PyObject*)));
-    take_bound(entry.program, view, values, bound);
+py::dict take_bindings(Lookup& lookup, const Entry& entry) {
+    if (!lookup.has_values()) return py::dict();
+    const size_t count = lookup.value_count();
+    PyObject** const bound = GUARDTREE_ROOM(count);
+    lookup.take(bound);
     References taken;
     for (size_t i = 0; i < count; ++i) taken.push_back(Owned<>::steal(bound[i]));
     py::dict named;

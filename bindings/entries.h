@@ -5,7 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "../guards/table.h"
+#include "../guards/lookup.h"
 
 namespace guardtree {
 
@@ -29,8 +29,8 @@ std::vector<uint16_t> bindable_slots(const Bindings& bindings, PyCodeObject* cod
 Shared<Entry> make_entry(const Tree& tree, PyCodeObject* code, Owned<> payload,
                          Owned<> source, const Bindings& bindings);
 
-/// The values that a walk left to its caller, as a dict by their names; empty for an
-/// entry that hands none over. Call it before anything else (bound_values.h). Throws.
-py::dict take_bindings(const Entry& entry, const View& view, PyObject** values);
+/// The values that a look-up hands over with the entry it found, as a dict by their
+/// names; empty for an entry that hands none over. Throws.
+py::dict take_bindings(Lookup& lookup, const Entry& entry);
 
 }  // namespace guardtree

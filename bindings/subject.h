@@ -3,6 +3,8 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
+#include "../guards/lookup.h"
+
 #include "frame.h"
 #include "guard_manager.h"
 
@@ -29,10 +31,13 @@ void require_mapping(PyObject* subject);
 
 /// Calls `use(view)` with a view of `subject`: a callback's frame, or a mapping of
 /// locals, read for these names, whose scope `scope_of()` gives. A false result means
-/// that a Python exception is set.
+/// that a Python exception is set. User code runs as in a look-up (lookup.h): that of
+/// guards, and that of the mapping. `subject` is held.
 template <class ScopeOf, class Use>
 bool with_view(std::span<const SlotName> names, PyObject* subject, ScopeOf scope_of,
                Use use) {
+    const auto held_subject = Owned<>::share(subject);
+    const UserCode user_code;
     if (FrameHandle* frame = FrameHandle::from_python(subject))
         return use(frame->view());
     if (!PyDict_Check(subject)) require_mapping(subject);
@@ -40,7 +45,7 @@ bool with_view(std::span<const SlotName> names, PyObject* subject, ScopeOf scope
     // Who names no local reads no slot.
     const size_t count =
         names.empty() ? 0 : static_cast<size_t>(held.code.get()->co_nlocalsplus);
-    auto* storage = static_cast<SlotWord*>(__builtin_alloca(count * sizeof(SlotWord)));
+    auto* storage = reinterpret_cast<SlotWord*>(GUARDTREE_ROOM(count));
     MappingView view(held.scope, {storage, count});
     return view.fill(subject, names) && use(view);
 }
@@ -53,8 +58,7 @@ bool with_dict_view(std::span<const SlotName> names, const GuardTree& tree,
     const Scope scope = scope_of(tree.code(), tree.function());
     const size_t count =
         names.empty() ? 0 : static_cast<size_t>(scope.code->co_nlocalsplus);
-    DictView view(scope,
-                  static_cast<SlotWord*>(__builtin_alloca(count * sizeof(SlotWord))));
+    DictView view(scope, reinterpret_cast<SlotWord*>(GUARDTREE_ROOM(count)));
     if (!view.fill(dict, names)) return false;
     use(view);
     return true;

@@ -4,15 +4,15 @@
 // How it works. CPython 3.11 to 3.13 end a daemon thread that waits for the GIL at exit
 // by pthread_exit, which unwinds its stack through whatever frames called user code:
 // ours and pybind11's. Cleanups there would give references back without the GIL, and
-// a noexcept function (every destructor is one, and a finalizer is user code) would
-// end the process. So this module has a personality routine of its own: it tells the
-// unwinder that none of the module's frames has a cleanup, a handler or a noexcept while
-// a thread ends, as if they were C. C++ exceptions go where they always go. The linker
-// puts it in the place of the C++ run time's (--wrap in CMakeLists.txt).
+// a noexcept function would end the process: every destructor is one, and a finalizer
+// is user code. So this module has a personality routine of its own. While a thread
+// ends, it tells the unwinder that no frame of the module has a cleanup, a handler or a
+// noexcept, as if they were C. C++ exceptions go where they always go. The linker puts
+// it in the place of the C++ run time's (--wrap in CMakeLists.txt).
 //
-// To mark each function that may call user code instead is no way: that is nearly all of
-// them, and pybind11's are not ours to mark. The rooms below have no exceptions at all
-// (-fno-exceptions), so none of their frames has a personality to begin with.
+// To mark what may call user code instead is no way: that is nearly every function, and
+// pybind11's are not ours to mark. The rooms below are compiled with -fno-exceptions,
+// so their frames have no personality to begin with.
 #include <unwind.h>
 
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)

@@ -13,11 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "../framehook/thread_state.h"
 #include "../framelocals/exception.h"
-#include "../guards/bound_values.h"
 #include "../guards/explain.h"
-#include "../guards/first_match.h"
+#include "../guards/lookup.h"
 
 #include "handles.h"
 
@@ -94,60 +92,39 @@ int found_entry(const Entry& entry, guardtree_found& found) noexcept {
     return GUARDTREE_HIT;
 }
 
-/// Hands over what a walk that passed has left to its caller; null: nobody wants it.
-void hand_over(const Entry& entry, const View& view, PyObject** values,
-               guardtree_bound* to) noexcept {
-    if (!entry.program.bound()) return;
-    if (!to) {
-        drop_bound(entry.program, values);
-        return;
-    }
-    take_bound(entry.program, view, values, to->values);
-    to->count = bound_count(entry.program);
+/// Hands over what was found; null: nobody wants it.
+void hand_over(Lookup& lookup, guardtree_bound* to) noexcept {
+    if (!to || !lookup.has_values()) return;
+    lookup.take(to->values);
+    to->count = lookup.value_count();
 }
-
-void take_back(guardtree_bound* handed) noexcept {
-    if (!handed) return;
-    for (; handed->count; --handed->count)
-        Owned<>::steal(handed->values[handed->count - 1]).reset();
-}
-
-/// Values of a look-up that runs user code which are in its frame in any case.
-constexpr uint16_t few_values = 16;
 
 /// Of a table that runs user code.
 [[gnu::noinline]] int look_up_pinned(guardtree_table* given, guardtree_view* view,
                                      PyObject**, size_t, guardtree_found* found,
-                                     guardtree_bound* bound) noexcept {
+                                     guardtree_bound* bound) {
     if (PyErr_Occurred()) [[unlikely]]
         return GUARDTREE_EXCEPTION;  // the client's own
+    constexpr auto mode = Lookup::Mode::user_code;
     guardtree_table& table = *given;
     HeldView& held = *HeldView::of(view);
     const Table& entries = *table.entries;
     const Shared<guardtree_table> pinned(&table);
-    const Shared<const Table> pinned_entries(&entries);
     const ViewUse use(held);
-    PyObject* few[few_values];
-    PyObject** values = few;
-    if (entries.value_count() > few_values) [[unlikely]]
-        values = static_cast<PyObject**>(
-            __builtin_alloca(sizeof(PyObject*) * entries.value_count()));
-    const Entry* entry = nullptr;
-    {
-        const HookPause pause;
-        entry = first_match(entries, *held.view, values);
-        if (entry) hand_over(*entry, *held.view, values, bound);
-    }
+    Lookup lookup(entries, *held.view,
+                  GUARDTREE_ROOM(Lookup::room(entries, *held.view, mode)), mode);
+    const Entry* entry = lookup.find();
     if (!entry) {
         ++table.misses;
         return PyErr_Occurred() ? GUARDTREE_EXCEPTION : GUARDTREE_MISS;
     }
-    if (table.entries.get() == &entries ||
-        find_entry(*table.entries, payload_of(*entry).entry)) [[likely]]
-        return found_entry(*entry, *found);
-    const HookPause pause;
-    take_back(bound);
-    return GUARDTREE_MISS;
+    lookup.close();  // as that may run user code, too
+    const bool is_there = table.entries.get() == &entries ||
+                          find_entry(*table.entries, payload_of(*entry).entry);
+    if (!is_there) [[unlikely]]
+        return GUARDTREE_MISS;
+    hand_over(lookup, bound);
+    return found_entry(*entry, *found);
 }
 
 [[gnu::cold]] int refused_room(const PyObject* const* scratch) noexcept {
@@ -160,17 +137,17 @@ template <bool may_bind = true>
 [[gnu::noinline]] int look_up_values(guardtree_table* table, guardtree_view* view,
                                      PyObject** scratch, size_t size,
                                      guardtree_found* found,
-                                     guardtree_bound* bound) noexcept {
+                                     guardtree_bound* bound) {
     const Table& entries = *table->entries;
     if ((scratch ? size : 0) < entries.value_count()) [[unlikely]]
         return refused_room(scratch);
-    const View& over = *HeldView::of(view)->view;
-    const Entry* entry = first_match(entries, over, scratch);
+    Lookup lookup(entries, *HeldView::of(view)->view, scratch, Lookup::Mode::quiet);
+    const Entry* entry = lookup.find();
     if (!entry) {
         ++table->misses;
         return GUARDTREE_MISS;
     }
-    if constexpr (may_bind) hand_over(*entry, over, scratch, bound);
+    if constexpr (may_bind) hand_over(lookup, bound);
     return found_entry(*entry, *found);
 }
 
@@ -178,8 +155,8 @@ template <bool may_bind = true>
 [[gnu::noinline]] int look_up_leaf(guardtree_table* table, guardtree_view* view,
                                    PyObject**, size_t, guardtree_found* found,
                                    guardtree_bound*) noexcept {
-    const LeafSlots slots(HeldView::of(view)->view->slots());
-    const Entry* entry = first_match(*table->entries, slots, nullptr);
+    const SlotWord* const slots = HeldView::of(view)->view->slots();
+    const Entry* entry = Lookup::in_slots(*table->entries, slots);
     if (entry) [[likely]]
         return found_entry(*entry, *found);
     ++table->misses;
@@ -195,7 +172,7 @@ template <bool may_bind = true>
 [[gnu::always_inline]] inline int look_up(guardtree_table* table, guardtree_view* view,
                                           PyObject** scratch, size_t size,
                                           guardtree_found* found,
-                                          guardtree_bound* bound) noexcept {
+                                          guardtree_bound* bound) {
     if (!table || !view || !found) [[unlikely]]
         return GUARDTREE_NULL;
     const HeldView& held = *HeldView::of(view);
@@ -232,9 +209,7 @@ bool read_nodes(std::span<const int64_t> nodes, const Tree& tree,
 
 /// What was there goes last: that may run user code.
 void set_entries(guardtree_table& table, Shared<Table> entries) noexcept {
-    size_t most = 0;
-    for (const Shared<Entry>& each : entries->entries())
-        most = std::max(most, bound_count(each->program));
+    const size_t most = entries->most_bound();
     table.most_bound = most;
     using Way = guardtree_table::Way;
     table.way = entries->calls_python() ? Way::pinned

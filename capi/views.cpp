@@ -10,6 +10,7 @@
 
 #include "../framelocals/frame_view.h"
 #include "../framelocals/slots_view.h"
+#include "../guards/lookup.h"
 
 #include "handles.h"
 
@@ -156,6 +157,7 @@ int view_of_call(guardtree_view* view, PyObject* function, PyObject* const* argu
                                     words_of(storage, code));
     bool is_bound = false;
     {
+        const UserCode user_code;
         const ViewUse use(*held);
         is_bound = made.bind(arguments, count, names);
     }
@@ -190,6 +192,7 @@ int view_of_mapping(guardtree_view* view, const guardtree_table* table,
                                   words_of(storage, code));
     bool is_filled = false;
     {
+        const UserCode user_code;
         const ViewUse use(*held);
         is_filled = made.fill(mapping, entries->names());
     }

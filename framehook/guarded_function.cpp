@@ -8,7 +8,8 @@
 // Requirements that a change must keep: 1. nothing of a GuardedFunction is touched
 // after the payload is called, or after user code ran without a pin: either may end it;
 // 2. a table that runs user code, or reads slots that are no arguments, is never looked
-// up in the vector.
+// up in the vector; 3. where user code may run before the call is passed on, the call
+// is held (HeldCall).
 #include "../framelocals/cpython/cpython.h"
 
 #include "guarded_function.h"
@@ -17,9 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "../framelocals/slots_view.h"
-#include "../guards/bound_values.h"
-#include "../guards/first_match.h"
+#include "../guards/lookup.h"
 
 #include "function_like.h"
 #include "function_registry.h"
@@ -153,12 +152,10 @@ void GuardedFunction::set_table(Shared<Table> table) noexcept {
 }
 
 void GuardedFunction::add(Shared<Entry> entry, bool is_made) {
-    if (is_made) {
-        made_.push_back(entry->payload);
-        has_made_ = has_new_ = true;
-        defaults_ = {};  // the next call gives it the function's
-        keyword_defaults_ = Owned<>::share(Py_None);
-    }
+    const bool makes_generators = (code_.get()->co_flags & generator_flags) != 0;
+    if (is_made)
+        entry->follows =
+            makes_generators ? Entry::Follows::names_too : Entry::Follows::defaults;
     set_table(table_->with(std::move(entry)));
 }
 
@@ -167,10 +164,6 @@ bool GuardedFunction::remove(const Entry& entry) {
     Shared<Table> made = before->without(entry);
     if (made->entries().size() == before->entries().size()) return false;
     dropped_hits_ += entry.hits;
-    Owned<> payload = entry.payload;
-    const auto same = [&](const Owned<>& each) { return each.get() == payload.get(); };
-    const auto at = std::ranges::find_if(made_, same);
-    if (at != made_.end()) made_.erase(at);
     set_table(std::move(made));
     return true;
 }
@@ -190,9 +183,6 @@ bool GuardedFunction::restore() noexcept {
     const bool is_back = !is_in_charge || function->vectorcall == plain_entry;
     is_restored_ = true;
     dropped_hits_ = hits();
-    const std::vector<Owned<>> made = std::exchange(made_, {});
-    const Owned<> defaults = std::exchange(defaults_, {});
-    const Owned<> named = std::exchange(keyword_defaults_, {});
     set_table(make_shared_counted<Table>());
     return is_back;
 }
@@ -213,51 +203,45 @@ Owned<> GuardedFunction::function_of(PyCodeObject* replacement, PyCodeObject* ca
     return function_like(original, called);
 }
 
-/// Whether the functions that we made are as `function` is by now; all are alike.
-bool GuardedFunction::follows(const PyFunctionObject* function) const noexcept {
-    if (has_new_ || made_.empty()) return !has_new_;
-    const auto* made = reinterpret_cast<const PyFunctionObject*>(made_.front().get());
+namespace {
+
+/// The payload of an entry of code has the defaults of the function. Only the pointers
+/// are compared: what is in a dict of defaults, both share.
+inline bool has_defaults_of(const PyFunctionObject* made,
+                            const PyFunctionObject* function) noexcept {
     return made->func_defaults == function->func_defaults &&
-           made->func_kwdefaults == function->func_kwdefaults &&
-           has_names_of(made, function);
+           made->func_kwdefaults == function->func_kwdefaults;
 }
 
-/// Only the pointers are compared: what is in a dict of defaults, made functions share.
-[[gnu::cold, gnu::noinline]] void GuardedFunction::follow(PyFunctionObject* function) {
-    const bool makes_generators = (code_.get()->co_flags & generator_flags) != 0;
-    if (makes_generators && follows(function)) return;
-    has_new_ = false;
-    Owned<> old[] = {
-        std::exchange(defaults_, Owned<>::share(function->func_defaults)),
-        std::exchange(keyword_defaults_, Owned<>::share(function->func_kwdefaults))};
+/// The payload is called as it is: false where nobody compared all that it follows.
+[[gnu::always_inline]] inline bool is_like(const Entry& entry,
+                                           const PyFunctionObject* function) noexcept {
+    if (entry.follows == Entry::Follows::nothing) return true;
+    const auto* made = reinterpret_cast<const PyFunctionObject*>(entry.payload.get());
+    return entry.follows == Entry::Follows::defaults && has_defaults_of(made, function);
+}
+
+/// Gives `target`, which is held, what it follows. What it had may run user code.
+[[gnu::cold, gnu::noinline]] void follow(PyObject* target,
+                                         const PyFunctionObject* function) {
+    const auto positional = Owned<>::share(function->func_defaults);
+    const auto named = Owned<>::share(function->func_kwdefaults);
     const auto or_none = [](const Owned<>& given) {
         return given ? given.get() : Py_None;
     };
-    const std::vector<Owned<>> made = made_;
-    const Owned<> positional = defaults_;
-    const Owned<> named = keyword_defaults_;
-    // No function has such defaults: the next call asks for the names, too.
-    if (makes_generators) keyword_defaults_ = Owned<>::share(Py_None);
-    for (const Owned<>& each : made) {
-        if (PyFunction_SetDefaults(each.get(), or_none(positional)) < 0 ||
-            PyFunction_SetKwDefaults(each.get(), or_none(named)) < 0)
-            PyErr_Clear();  // they are what a function may have
-        take_names(reinterpret_cast<PyFunctionObject*>(each.get()), function);
-    }
+    if (PyFunction_SetDefaults(target, or_none(positional)) < 0 ||
+        PyFunction_SetKwDefaults(target, or_none(named)) < 0)
+        PyErr_Clear();  // they are what a function may have
+    take_names(reinterpret_cast<PyFunctionObject*>(target), function);
 }
 
-[[gnu::always_inline]] inline bool GuardedFunction::has_defaults_of(
-    const PyFunctionObject* function) const noexcept {
-    return !has_made_ || (defaults_.get() == function->func_defaults &&
-                          keyword_defaults_.get() == function->func_kwdefaults);
+/// Whether `target`, which follows names too, has to be given something.
+bool is_behind(PyObject* target, const PyFunctionObject* function) noexcept {
+    const auto* made = reinterpret_cast<const PyFunctionObject*>(target);
+    return !has_defaults_of(made, function) || !has_names_of(made, function);
 }
 
-Owned<> GuardedFunction::hit(const Entry& entry, PyFunctionObject* function) {
-    note_hit(entry);
-    Owned<> target = entry.payload;
-    if (!has_defaults_of(function)) follow(function);
-    return target;
-}
+}  // namespace
 
 void GuardedFunction::note_miss() noexcept {
     ++use_clock;
@@ -265,16 +249,11 @@ void GuardedFunction::note_miss() noexcept {
 }
 
 /// What a hit hands over, as a tuple; null where that is nothing, or with MemoryError.
-Owned<> bound_tuple(const Program& program, const View& view,
-                    PyObject** values) noexcept {
-    if (!program.bound()) return {};
-    auto made =
-        Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(bound_count(program))));
-    if (made)
-        take_bound(program, view, values,
-                   reinterpret_cast<PyTupleObject*>(made.get())->ob_item);
-    else
-        drop_bound(program, values);
+Owned<> bound_tuple(Lookup& lookup) noexcept {
+    if (!lookup.has_values()) return {};
+    const auto count = static_cast<Py_ssize_t>(lookup.value_count());
+    auto made = Owned<>::steal(PyTuple_New(count));
+    if (made) lookup.take(reinterpret_cast<PyTupleObject*>(made.get())->ob_item);
     return made;
 }
 
@@ -282,39 +261,61 @@ Owned<> bound_tuple(const Program& program, const View& view,
 /// handed over.
 [[gnu::noinline]] GuardedFunction::Found GuardedFunction::find_bound(
     PyFunctionObject* function, const Call& call, Target& target) {
-    if (hook_thread.is_paused() || table_->entries().empty()) return Found::nothing;
-    if (function->func_code != code_.object()) {
-        ++other_code;
-        return Found::nothing;
-    }
     const Shared<GuardedFunction> pinned(this);
-    const Shared<Table> table = table_;
+    const UserCode user_code;
     const auto slots = static_cast<size_t>(code_.get()->co_nlocalsplus);
-    auto* storage = static_cast<SlotWord*>(__builtin_alloca(sizeof(SlotWord) * slots));
-    auto** values = static_cast<PyObject**>(
-        __builtin_alloca(sizeof(PyObject*) * table->value_count()));
-    const HookPause pause;
+    auto* storage = reinterpret_cast<SlotWord*>(GUARDTREE_ROOM(slots));
     ArgumentsView view(function, {storage, slots});
     const Entry* entry = nullptr;
     if (view.bind(call.arguments, call.count, call.keywords)) {
-        entry = lookup(*table, view, values);
-        if (entry) target.values = bound_tuple(entry->program, view, values);
+        const Table& table = *table_;
         const auto judge = callback_protocol().is_right_answer;
-        if (judge && !PyErr_Occurred() && !judge(view, *table, entry)) entry = nullptr;
+        const auto mode = judge ? Lookup::Mode::user_code : Lookup::mode_of(table);
+        Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)),
+                      mode);
+        entry = lookup.find();
+        target.values = bound_tuple(lookup);
+        if (judge && !PyErr_Occurred()) judge(lookup.view(), table, entry);
+        if (entry && !PyErr_Occurred()) {
+            note_hit(*entry);
+            target.callable = entry->payload;
+            target.names = entry->names;
+            target.is_like = is_like(*entry, function);
+            return Found::target;
+        }
     }
     if (PyErr_Occurred()) return Found::exception;
-    if (!entry) {
-        note_miss();
-        return Found::nothing;  // the function itself tells of arguments that misfit
-    }
-    target.callable = hit(*entry, function);
-    target.names = entry->names;
-    return Found::target;
+    note_miss();
+    return Found::nothing;  // the function itself tells of arguments that misfit
+}
+
+/// User code may run between the call and what it is passed on to: in guards, in those
+/// who judge, in names that are keys of `**`.
+bool GuardedFunction::may_run_user_code(const Call& call) const noexcept {
+    return table_->calls_python() || callback_protocol().is_right_answer ||
+           (call.keywords && code_.get()->co_flags & CO_VARKEYWORDS);
 }
 
 [[gnu::noinline]] PyObject* GuardedFunction::call_bound(GuardedFunction& guarded,
                                                         PyFunctionObject* function,
                                                         const Call& call) {
+    const bool is_empty = guarded.table_->entries().empty();
+    const bool is_asked = !is_empty && !hook_thread.is_paused();
+    const bool is_other_code = function->func_code != guarded.code_.object();
+    if (!is_asked || is_other_code) {
+        if (is_asked) ++guarded.other_code;
+        return plain_entry(as_object(function), call.arguments, call.count,
+                           call.keywords);
+    }
+    if (!guarded.may_run_user_code(call)) return find_and_call(guarded, function, call);
+    const HeldCall held(as_object(function), call.arguments, call.count, call.keywords,
+                        GUARDTREE_ROOM(HeldCall::room(call.count, call.keywords)));
+    return find_and_call(guarded, function,
+                         {held.arguments(), held.count(), held.names()});
+}
+
+PyObject* GuardedFunction::find_and_call(GuardedFunction& guarded,
+                                         PyFunctionObject* function, const Call& call) {
     Target target;
     switch (guarded.find_bound(function, call, target)) {
     case Found::exception: return nullptr;
@@ -323,6 +324,22 @@ Owned<> bound_tuple(const Program& program, const View& view,
                            call.keywords);
     case Found::target: break;
     }
+    if (!target.is_like) return call_alike(target, function, call);
+    return call_target(target, call);
+}
+
+/// Once the target is like the function.
+[[gnu::noinline]] PyObject* GuardedFunction::call_alike(const Target& target,
+                                                        PyFunctionObject* function,
+                                                        const Call& call) {
+    if (!is_behind(target.callable.get(), function)) return call_target(target, call);
+    const HeldCall held(as_object(function), call.arguments, call.count, call.keywords,
+                        GUARDTREE_ROOM(HeldCall::room(call.count, call.keywords)));
+    follow(target.callable.get(), function);
+    return call_target(target, {held.arguments(), held.count(), held.names()});
+}
+
+PyObject* GuardedFunction::call_target(const Target& target, const Call& call) {
     if (target.names) return call_with_values(target, call);
     return PyObject_Vectorcall(target.callable.get(), call.arguments, call.count,
                                call.keywords);
@@ -349,16 +366,18 @@ PyObject* GuardedFunction::call_with_values(const Target& target, const Call& ca
     const Scope scope = scope_of_call(function);
     const SlotsView view(scope, arguments);
     PyObject* values[few_values];
-    return first_match<View>(*table_, view, values);
+    Lookup lookup(*table_, view, values, Lookup::Mode::quiet);
+    return lookup.find();
 }
 
 /// What is called is held meanwhile.
-[[gnu::noinline]] PyObject* GuardedFunction::call_held(GuardedFunction& guarded,
-                                                       const Entry& entry,
+[[gnu::noinline]] PyObject* GuardedFunction::call_held(const Entry& entry,
                                                        PyFunctionObject* function,
                                                        const Call& call) {
-    const Owned<> target = guarded.hit(entry, function);
-    return PyObject_Vectorcall(target.get(), call.arguments, call.count, nullptr);
+    const Target target{entry.payload, {}, {}};
+    note_hit(entry);
+    if (!is_like(entry, function)) return call_alike(target, function, call);
+    return call_target(target, call);
 }
 
 PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
@@ -384,8 +403,7 @@ PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
     const Table& table = *guarded->table_;
     const Entry* entry = nullptr;
     if (table.is_leaf()) [[likely]] {
-        const LeafSlots slots(reinterpret_cast<const SlotWord*>(arguments));
-        entry = first_match(table, slots, nullptr);
+        entry = Lookup::in_slots(table, reinterpret_cast<const SlotWord*>(arguments));
     } else {
         entry = guarded->find_in_view(function, arguments);
     }
@@ -397,18 +415,15 @@ PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
     const bool is_function = PyFunction_Check(target);
     auto* const called = reinterpret_cast<PyFunctionObject*>(target);
     if (is_function && called->vectorcall == plain_entry &&
-        guarded->has_defaults_of(function)) [[likely]] {
+        is_like(*entry, function)) [[likely]] {
         note_hit(*entry);
         // Not held: its frame holds it before anything of the program's runs.
         return plain_entry(target, arguments, count, nullptr);
     }
-    return call_held(*guarded, *entry, function, {arguments, count, nullptr});
+    return call_held(*entry, function, {arguments, count, nullptr});
 }
 
 int GuardedFunction::traverse(visitproc visit, void* arg) const {
-    Py_VISIT(defaults_.get());
-    Py_VISIT(keyword_defaults_.get());
-    for (const Owned<>& each : made_) Py_VISIT(each.get());
     for (const Owned<>& each : references_) Py_VISIT(each.get());
     if (!table_.is_only()) return 0;
     for (const Shared<Entry>& entry : table_->entries()) {

@@ -87,24 +87,27 @@ private:
         Owned<> callable;
         Owned<> names;   ///< or null
         Owned<> values;  ///< a tuple, as long as the names
+        bool is_like = true;  ///< the function, as far as it follows that
     };
 
     static PyObject* call(PyObject* function, PyObject* const* arguments, size_t count,
                           PyObject* keywords);
-    static PyObject* call_held(GuardedFunction& guarded, const Entry& entry,
-                               PyFunctionObject* function, const Call& call);
+    static PyObject* call_held(const Entry& entry, PyFunctionObject* function,
+                               const Call& call);
     const Entry* find_in_view(PyFunctionObject* function,
                               PyObject* const* arguments) const noexcept;
     Found find_bound(PyFunctionObject* function, const Call& call, Target& target);
     static PyObject* call_with_values(const Target& target, const Call& call);
     static PyObject* call_bound(GuardedFunction& guarded, PyFunctionObject* function,
                                 const Call& call);
-    Owned<> hit(const Entry& entry, PyFunctionObject* function);
-    bool has_defaults_of(const PyFunctionObject* function) const noexcept;
+    static PyObject* find_and_call(GuardedFunction& guarded, PyFunctionObject* function,
+                                   const Call& call);
+    static PyObject* call_target(const Target& target, const Call& call);
+    static PyObject* call_alike(const Target& target, PyFunctionObject* function,
+                                const Call& call);
+    bool may_run_user_code(const Call& call) const noexcept;
     void note_miss() noexcept;
     void set_table(Shared<Table> table) noexcept;
-    bool follows(const PyFunctionObject* function) const noexcept;
-    void follow(PyFunctionObject* function);
 
     // What a call reads comes first.
     Identity function_;
@@ -112,12 +115,7 @@ private:
     Shared<Table> table_ = make_shared_counted<Table>();
     /// The number of arguments of calls whose vector the table can read as it is.
     Py_ssize_t direct_count_ = -1;
-    bool has_made_ = false;  ///< functions that follow our defaults and names
-    bool has_new_ = false;   ///< of these, some that do not yet
     bool is_restored_ = false;
-    Owned<> defaults_;  ///< what made functions have
-    Owned<> keyword_defaults_;
-    std::vector<Owned<>> made_;  ///< the functions of entries' code
     References references_;
     uint64_t dropped_hits_ = 0;
 };

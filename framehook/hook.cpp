@@ -18,8 +18,7 @@
 
 #include "../framelocals/exception.h"
 #include "../framelocals/frame_view.h"
-#include "../guards/bound_values.h"
-#include "../guards/first_match.h"
+#include "../guards/lookup.h"
 
 #include "function_like.h"
 #include "stack_floor.h"
@@ -98,22 +97,21 @@ bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* c
     return run_frame;
 }
 
-/// Of an entry that a callback has just made: its values come from a walk, and where
-/// that does not pass, there are none and the frame runs as it was.
+/// Of an entry that a callback has just made: its values come from a look-up of it
+/// alone, and where that does not pass, there are none and the frame runs as it was.
 [[gnu::cold]] PyObject* run_new_bound(PyThreadState* thread, CPython::Frame* frame,
                                       PyCodeObject* code, CodeCache& cache,
-                                      const Entry& entry, const View& view) {
-    auto** values = static_cast<PyObject**>(
-        __builtin_alloca(sizeof(PyObject*) * entry.program.value_count()));
-    const HookPause pause;
-    const Tried tried = try_entry(entry, view, values);
-    if (tried == Tried::raised) return abandon(thread, frame);
+                                      const Shared<Entry>& entry, const View& view) {
+    constexpr auto mode = Lookup::Mode::user_code;
+    const Shared<Table> alone = Table().with(entry);
+    Lookup lookup(*alone, view, GUARDTREE_ROOM(Lookup::room(*alone, view, mode)), mode);
     bool is_bound = false;
-    if (tried == Tried::passed) {
-        auto** bound = static_cast<PyObject**>(
-            __builtin_alloca(sizeof(PyObject*) * bound_count(entry.program)));
-        take_bound(entry.program, view, values, bound);
-        is_bound = bind_in_place(thread, frame, code, entry, bound);
+    if (lookup.find()) {
+        PyObject** const bound = GUARDTREE_ROOM(lookup.value_count());
+        lookup.take(bound);
+        is_bound = bind_in_place(thread, frame, code, *entry, bound);
+    } else if (PyErr_Occurred()) {
+        return abandon(thread, frame);
     }
     if (!is_bound) ++cache.counters.not_run;
     return run_frame;
@@ -197,7 +195,7 @@ struct CallbackArguments {
     }
     add_entry(code, cache, outcome.entry);
     if (outcome.entry->program.bound())
-        return run_new_bound(thread, frame, code, cache, *outcome.entry, view);
+        return run_new_bound(thread, frame, code, cache, outcome.entry, view);
     return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 
@@ -214,52 +212,37 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
     return static_cast<CodeCache*>(CPython::code_extra(code, code_cache_index));
 }
 
-/// A look-up that may run user code or needs many values: the table is pinned, the hook
-/// is off meanwhile.
+/// A look-up that may run user code, is judged, or needs many values.
 [[gnu::noinline]] PyObject* decide_large(PyThreadState* thread, CPython::Frame* frame,
                                          PyCodeObject* code, CodeCache& cache,
                                          const View& view) {
-    const Shared<Table> table = cache.table();
-    auto** values = static_cast<PyObject**>(
-        __builtin_alloca(sizeof(PyObject*) * table->value_count()));
-    const Entry* entry = nullptr;
-    PyObject** bound = nullptr;
-    {
-        const HookPause pause;
-        entry = lookup(*table, view, values);
-        const size_t count = entry ? bound_count(entry->program) : 0;
-        if (count) {  // before user code can change what was checked
-            bound =
-                static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * count));
-            take_bound(entry->program, view, values, bound);
-        }
-        if (protocol.is_right_answer && !PyErr_Occurred() &&
-            !protocol.is_right_answer(view, *table, entry)) {
-            const ExceptionPause kept;
-            for (size_t i = 0; i < count; ++i) Owned<>::steal(bound[i]).reset();
-            entry = nullptr;
-        }
-    }
+    constexpr auto mode = Lookup::Mode::user_code;
+    const Table& table = *cache.table();
+    Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)), mode);
+    const Entry* entry = lookup.find();
+    const bool is_refused = protocol.is_right_answer && !PyErr_Occurred() &&
+                            !protocol.is_right_answer(view, table, entry);
+    lookup.close();
     cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
-    if (entry) {
-        if (bound) return hit_bound(thread, frame, code, cache, *entry, bound);
-        note_hit(*entry);
-        return run_entry(thread, frame, code, cache, *entry);
+    if (is_refused || (!entry && PyErr_Occurred())) return abandon(thread, frame);
+    if (!entry) return handle_miss(thread, frame, code, cache, view);
+    if (lookup.has_values()) {
+        PyObject** const bound = GUARDTREE_ROOM(lookup.value_count());
+        lookup.take(bound);
+        return hit_bound(thread, frame, code, cache, *entry, bound);
     }
-    if (PyErr_Occurred()) return abandon(thread, frame);
-    return handle_miss(thread, frame, code, cache, view);
+    note_hit(*entry);
+    return run_entry(thread, frame, code, cache, *entry);
 }
 
 /// Of an entry that passed without user code.
 [[gnu::always_inline]] inline PyObject* run_hit(PyThreadState* thread,
                                                 CPython::Frame* frame,
                                                 PyCodeObject* code, CodeCache& cache,
-                                                const Entry& entry, const View& view,
-                                                PyObject** values) {
-    if (const size_t count = bound_count(entry.program)) [[unlikely]] {
-        auto** bound =
-            static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * count));
-        take_bound(entry.program, view, values, bound);
+                                                const Entry& entry, Lookup& lookup) {
+    if (lookup.has_values()) [[unlikely]] {
+        PyObject** const bound = GUARDTREE_ROOM(lookup.value_count());
+        lookup.take(bound);
         return hit_bound(thread, frame, code, cache, entry, bound);
     }
     note_hit(entry);
@@ -293,9 +276,9 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
             decided = decide_large(thread, frame, code, *cache, view);
         } else {
             PyObject* values[few_values];
-            const Entry* entry = first_match<View>(table, view, values);
-            if (entry) [[likely]]
-                return run_hit(thread, frame, code, *cache, *entry, view, values);
+            Lookup lookup(table, view, values, Lookup::Mode::quiet);
+            if (const Entry* entry = lookup.find()) [[likely]]
+                return run_hit(thread, frame, code, *cache, *entry, lookup);
             decided = handle_miss(thread, frame, code, *cache, view);
         }
     }
@@ -343,8 +326,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     if (cache && cache->table()->is_leaf() && !hook_thread.passing &&
         !protocol.is_right_answer && CPython::at_start(frame, code) &&
         !CPython::is_tracing(thread)) [[likely]] {
-        const LeafSlots slots(CPython::slots(frame));
-        const Entry* entry = first_match(*cache->table(), slots, nullptr);
+        const Entry* entry = Lookup::in_slots(*cache->table(), CPython::slots(frame));
         missed = !entry;
         if (entry) [[likely]] {
             auto* replacement = reinterpret_cast<PyCodeObject*>(entry->payload.get());

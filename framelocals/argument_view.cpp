@@ -107,6 +107,7 @@ ArgumentsView::ArgumentsView(PyFunctionObject* function,
               function->func_closure, as_object(function)} {
     std::ranges::fill(storage_, SlotWord{0});
     scope_ = &callee_;
+    only_borrows_ = true;
 }
 
 bool ArgumentsView::bind(PyObject* const* arguments, size_t count,

@@ -67,6 +67,9 @@ public:
     /// The raw words, for walks over many of them; see slot_object.
     const SlotWord* slots() const noexcept { return slots_; }
 
+    /// Nobody holds the values on its behalf: user code may end whatever does.
+    bool only_borrows() const noexcept { return only_borrows_; }
+
     Borrowed<PyCodeObject> code() const noexcept { return code_; }
 
     /// The function's tuple of cells, or null.
@@ -88,6 +91,15 @@ protected:
     View(const SlotWord* slots, PyCodeObject* code) noexcept
         : slots_(slots), code_(code) {}
 
+    /// What `other` is a view of, with slots of its own.
+    View(const View& other, const SlotWord* slots) noexcept
+        : slots_(slots),
+          code_(other.code_),
+          frame_(other.frame_),
+          scope_(other.scope_),
+          mapping_(other.mapping_),
+          has_free_slots_(other.has_free_slots_) {}
+
     ~View() = default;
 
     const SlotWord* slots_;
@@ -99,6 +111,7 @@ protected:
     PyObject* mapping_ = nullptr;
     /// A mapping view whose mapping speaks for the free variables.
     bool has_free_slots_ = false;
+    bool only_borrows_ = false;
 
 private:
     mutable Owned<> dict_;

@@ -7,8 +7,8 @@
 // user code may run in between, nothing is assumed of it (eligible.cpp).
 //
 // A program that was compiled to hand values over owes them to the caller of each walk
-// that passes: of try_entry, lookup and first_match too. Before anything else happens
-// to the view or the values, the caller calls take_bound or drop_bound, once.
+// that passes. Before anything else happens to the view or the values, take_bound or
+// drop_bound is called, once: by Lookup (lookup.h), which gives them out.
 #pragma once
 #include "program.h"
 

@@ -7,11 +7,11 @@ namespace guardtree {
 
 /// The verdict of `program` on `view`. `values`: room for program.value_count(),
 /// contents do not matter. On `error` the exception is in `error`, or pending when it
-/// must reach the program (KeyboardInterrupt, SystemExit, MemoryError). Needs the GIL;
-/// re-entrant; allocates nothing itself. About 1.5 ns for each check of a local (bench
-/// `evaluate`). On `pass` the values of program.bound() are the caller's to take or
-/// drop (bound_values.h).
+/// must reach the program (KeyboardInterrupt, SystemExit, MemoryError). User code runs
+/// as in a look-up (lookup.h); the caller keeps the program, which hands nothing over:
+/// an Entry's is asked by a Lookup. Needs the GIL; re-entrant; allocates nothing
+/// itself. About 1.5 ns for each check of a local (bench `evaluate`).
 Verdict evaluate(const Program& program, const View& view, PyObject** values,
-                 Owned<>& error) noexcept;
+                 Owned<>& error);
 
 }  // namespace guardtree

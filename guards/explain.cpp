@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "assumptions/report.h"
-#include "walk.h"
+#include "lookup.h"
 
 namespace guardtree {
 namespace {
@@ -122,7 +122,9 @@ std::string Explanation::text() const {
     return text;
 }
 
-bool explain(const Program& program, const View& view, Explanation& to) {
+namespace {
+
+bool explain_held(const Program& program, const View& view, Explanation& to) {
     std::vector<PyObject*> values(program.value_count());
     Collector collector;
     Owned<> error;
@@ -134,6 +136,13 @@ bool explain(const Program& program, const View& view, Explanation& to) {
         to.failures.push_back(describe(program, record));
     }
     return true;
+}
+
+}  // namespace
+
+bool explain(const Program& program, const View& view, Explanation& to) {
+    return with_user_code(
+        view, [&](const View& held) { return explain_held(program, held, to); });
 }
 
 }  // namespace guardtree

@@ -35,7 +35,8 @@ struct Explanation {
 };
 
 /// The same walk as evaluate, going on after a failure; what is below a step that
-/// fetched nothing is not reported. Cold: allocates, calls `repr`. Returns false with
+/// fetched nothing is not reported. Cold: allocates, calls `repr`. User code runs as in
+/// a look-up (lookup.h), and the caller keeps the program. Returns false with
 /// an exception pending when one must reach the program.
 bool explain(const Program& program, const View& view, Explanation& to);
 

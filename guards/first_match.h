@@ -1,4 +1,4 @@
-// The look-up of a table, inline: for the hook, whose hit path it is half of.
+// The walks of a table's look-up, inline: for Lookup (lookup.h), which all others use.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "table.h"
@@ -51,7 +51,9 @@ extern template const Entry* decided_match(const Table&, const View&,
 extern template const Entry* decided_match(const Table&, const LeafSlots&,
                                            PyObject**) noexcept;
 
-/// What lookup does (table.h), over a view or the slots of one.
+/// The first entry of `table` whose guards pass, or null, over a view or the slots of
+/// one. Null with an exception pending when one must reach the program; every other
+/// exception of a guard is kept in its entry. `values` has room for value_count().
 template <Walkable W>
 const Entry* first_match(const Table& table, const W& view,
                          PyObject** values) noexcept {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "walk.h"
+#include "lookup.h"
 
 namespace guardtree {
 namespace {
@@ -88,10 +88,14 @@ void add(std::vector<uint64_t>& counts, uint32_t id, uint64_t more) {
 }  // namespace
 
 Verdict Profile::check(const Program& program, const View& view, PyObject** values,
-                       Owned<>& error) noexcept {
+                       Owned<>& error) {
     Counter counter(program.ops().data(), counts_.data());
     ++checks_;
-    const Verdict verdict = walk(program, view, values, error, counter);
+    const auto walk_on = [&](const View& over) {
+        return walk(program, over, values, error, counter);
+    };
+    const Verdict verdict =
+        program.calls_python() ? with_user_code(view, walk_on) : walk_on(view);
     counter.finish(PyErr_Occurred() != nullptr);
     if (verdict == Verdict::pass) ++passed_;
     return verdict;

@@ -29,7 +29,7 @@ public:
     /// What evaluate does with the program that this was made for, counted. One clock
     /// reading per op slower.
     Verdict check(const Program& program, const View& view, PyObject** values,
-                  Owned<>& error) noexcept;
+                  Owned<>& error);
 
     /// By number of the op.
     std::span<const OpCount> counts() const noexcept { return counts_; }

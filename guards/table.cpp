@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "bound_values.h"
 #include "first_match.h"
 
 namespace guardtree {
@@ -18,6 +19,7 @@ constexpr size_t least_for_several = 16;
 
 void Table::append(Shared<Entry> entry) {
     value_count_ = std::max(value_count_, entry->program.value_count());
+    most_bound_ = std::max(most_bound_, bound_count(entry->program));
     is_leaf_ = is_leaf_ && entry->program.is_leaf();
     calls_python_ = calls_python_ || entry->program.calls_python();
     for (const SlotName& name : entry->program.names()) {
@@ -214,16 +216,5 @@ const Entry* decided_match(const Table& table, const W& view,
 template const Entry* decided_match(const Table&, const View&, PyObject**) noexcept;
 template const Entry* decided_match(const Table&, const LeafSlots&,
                                     PyObject**) noexcept;
-
-const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept {
-    // Calls in the last place: each way saves the registers that it needs.
-    if (!table.decision()) return scan_all(table, view, values);
-    return decided_match(table, view, values);
-}
-
-[[gnu::noinline]] const Entry* scan_all(const Table& table, const View& view,
-                                        PyObject** values) noexcept {
-    return scan(table, view, values);
-}
 
 }  // namespace guardtree

@@ -32,6 +32,9 @@ struct Entry : OnCacheLines, Counted {
     mutable uint64_t hits = 0;
     mutable uint64_t errors = 0;
     mutable uint64_t last_use = 0;  ///< by use_clock
+    /// What the payload, a function, takes over of the guarded one at each call.
+    enum class Follows : uint8_t { nothing, defaults, names_too };
+    Follows follows = Follows::nothing;
     mutable Owned<>
         last_error;  ///< the last exception of a guard that was not let through
     /// With replacement code: where those values go, by the names.
@@ -76,6 +79,9 @@ public:
     std::span<const SlotName> names() const noexcept { return names_; }
 
     uint16_t value_count() const noexcept { return value_count_; }
+
+    /// The most values that an entry hands over.
+    size_t most_bound() const noexcept { return most_bound_; }
 
     bool calls_python() const noexcept { return calls_python_; }
 
@@ -128,23 +134,11 @@ private:
     bool is_leaf_ = true;
     bool is_disjoint_ = false;  ///< with only_split_: no view passes two entries
     std::vector<SlotName> names_;
+    size_t most_bound_ = 0;
     size_t decided_for_ = 0;  ///< entries that there were when it was made
 };
 
 /// Keeps a guard's exception in its entry, for people.
 [[gnu::cold]] void keep_error(const Entry& entry, Owned<> error) noexcept;
-
-/// The first entry of `table` whose guards pass, or null. Null with an exception
-/// pending when one must reach the program; every other exception of a guard is kept in
-/// its entry. What the entry hands over is the caller's to take or drop
-/// (bound_values.h). `values` has room for table.value_count(). The caller keeps the
-/// table alive. Of one that calls_python() it pins it, has no exception pending, and
-/// turns off what would guard the frames of user code (HookPause in
-/// framehook/thread_state.h). Needs the GIL.
-const Entry* lookup(const Table& table, const View& view, PyObject** values) noexcept;
-
-/// The same answer found by trying all entries in order: what strict mode compares
-/// with.
-const Entry* scan_all(const Table& table, const View& view, PyObject** values) noexcept;
 
 }  // namespace guardtree

@@ -8,11 +8,10 @@
 #include <cstdio>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <guardtree/dsl/expressions.h>
 #include <guardtree/framelocals/probe.h>
-#include <guardtree/guards/table.h>
+#include <guardtree/guards/lookup.h>
 
 #ifndef PYTHON
 #    define PYTHON "python3"
@@ -21,6 +20,7 @@
 namespace {
 
 using namespace guardtree::dsl;
+using guardtree::Lookup;
 using guardtree::Owned;
 
 constexpr const char* source =
@@ -64,8 +64,10 @@ PyObject* on_entry(PyThreadState* thread, guardtree::CPython::Frame* frame,
                    int throwing) {
     if (!throwing && guardtree::CPython::code(frame) == guarded) {
         const guardtree::FrameView view(frame);
-        std::vector<PyObject*> values(table->value_count() + 1u);
-        has_matched = guardtree::lookup(*table, view, values.data()) != nullptr;
+        const auto mode = Lookup::mode_of(*table);
+        Lookup lookup(*table, view, GUARDTREE_ROOM(Lookup::room(*table, view, mode)),
+                      mode);
+        has_matched = lookup.find() != nullptr;
     }
     return _PyEval_EvalFrameDefault(thread, frame, throwing);
 }

@@ -6,7 +6,7 @@
 // repeats a run.
 #include <gtest/gtest.h>
 
-#include "../../guards/first_match.h"
+#include "../../guards/lookup.h"
 #include "../support/random_tree.h"
 
 namespace guardtree::tests {
@@ -125,13 +125,14 @@ protected:
                   "mortals[:] = [each or Mortal() for each in mortals]\n");
     }
 
-    template <class Lookup>
-    Trace trace_of(const Table& table, const View& view, Lookup look_up) {
+    Trace trace_of(const Table& table, const View& view, bool scans) {
         names.run("calls.clear(); box[0] = 0");
         for (const auto& entry : table.entries()) entry->errors = 0;
-        auto values = scratch(table.value_count());
+        const auto mode = scans ? Lookup::Mode::user_code : Lookup::mode_of(table);
+        auto room = scratch(Lookup::room(table, view, mode));
         Trace trace;
-        trace.found = look_up(table, view, values.data());
+        Lookup lookup(table, view, room.data(), mode);
+        trace.found = scans ? lookup.find_by_scan() : lookup.find();
         if (PyErr_Occurred()) throw PythonError(taken_error_text());
         for (const auto& entry : table.entries()) trace.errors.push_back(entry->errors);
         trace.calls = text_of_str(names.eval("' '.join(calls)").get());
@@ -145,8 +146,8 @@ protected:
             wanted.insert(wanted.end(), more.begin(), more.end());
         }
         const MappingScene scene(scope_.scope(), locals, wanted);
-        const Trace expected = trace_of(table, scene.view(), scan<View>);
-        const Trace found = trace_of(table, scene.view(), lookup);
+        const Trace expected = trace_of(table, scene.view(), true);
+        const Trace found = trace_of(table, scene.view(), false);
         ASSERT_EQ(found, expected)
             << described(table, expected.found) << "instead of\n"
             << described(table, found.found) << "locals: " << short_repr(locals);

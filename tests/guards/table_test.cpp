@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../guards/first_match.h"
+#include "../../guards/lookup.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 
@@ -36,12 +36,14 @@ protected:
             wanted.insert(wanted.end(), more.begin(), more.end());
         }
         const MappingScene scene(scope.scope(), locals.get(), wanted);
-        auto values = scratch(table->value_count());
+        const auto mode = Lookup::mode_of(*table);
+        auto room = scratch(Lookup::room(*table, scene.view(), mode));
         const bool is_leaf = table->is_leaf();  // the look-up may replace the table
-        const Entry* entry = lookup(*table, scene.view(), values.data());
+        Lookup lookup(*table, scene.view(), room.data(), mode);
+        const Entry* entry = lookup.find();
         if (is_leaf) {  // both walks of such a table agree
-            const LeafSlots slots(scene.view().slots());
-            EXPECT_EQ(first_match(*table, slots, nullptr), entry) << locals_text;
+            const SlotWord* slots = scene.view().slots();
+            EXPECT_EQ(Lookup::in_slots(*table, slots), entry) << locals_text;
         }
         return entry ? PyLong_AsLong(entry->payload.get()) : -1;
     }
@@ -156,7 +158,7 @@ TEST_F(TableTest, its_needs_are_the_largest_of_its_entries) {
     EXPECT_TRUE(table->calls_python());
 }
 
-TEST_F(TableTest, a_pinned_table_survives_its_replacement_during_the_lookup) {
+TEST_F(TableTest, a_lookup_keeps_its_table_while_a_guard_replaces_it) {
     static Shared<Table>* replaced = nullptr;
     replaced = &table;
     static PyMethodDef method = {"reset",
@@ -168,7 +170,6 @@ TEST_F(TableTest, a_pinned_table_survives_its_replacement_during_the_lookup) {
     names.set("reset", Owned<>::steal(PyCFunction_New(&method, nullptr)).get());
     add({{"local('x')", "python(reset)"}});
     add({{"local('x')", "equals([1])"}});
-    const Shared<Table> pinned = table;
     EXPECT_EQ(found("{'x': [1]}"), 1);
     EXPECT_TRUE(table->entries().empty());
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "../../framelocals/view.h"
+#include "../../guards/lookup.h"
 #include "../support/allocations.h"
 #include "../support/frames.h"
 #include "../support/guards.h"
@@ -88,7 +89,10 @@ TEST_F(Walk, a_lookup_in_a_frame_allocates_nothing_and_builds_no_dict) {
     const uint64_t dicts_before = dicts_built();
     call_viewed(
         names.eval("f").get(), names.eval("(1, 'a')").get(), [&](const View& view) {
-            made = allocations_of([&] { entry = lookup(*table, view, nullptr); });
+            made = allocations_of([&] {
+                Lookup lookup(*table, view, nullptr, Lookup::Mode::quiet);
+                entry = lookup.find();
+            });
         });
     EXPECT_EQ(entry, table->entries()[0].get());
     EXPECT_EQ(made.all(), 0u);

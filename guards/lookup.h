@@ -1,0 +1,225 @@
+// Lookup: one look-up or check, and all that it owns while guards may run user code.
+// SPDX-License-Identifier: MIT
+//
+// How it works. Everybody who asks guards goes through here: the frame hook, guarded
+// functions, Table, check, explain, profile, strict mode, the C interface. A look-up
+// that may run user code (Mode::user_code)
+//   - turns the hook off and sets a pending exception aside (UserCode),
+//   - keeps the table, and with it each entry, and the arguments where the view only
+//     borrows them: user code may take entries out and end whatever holds those,
+//   - takes the values that the entry hands over before anything else runs,
+//   - gives all of it back once, where it ends.
+// One that runs none (Mode::quiet) owns nothing but the duty to take or drop those
+// values; over the slots of leaf programs (in_slots) not even that.
+//
+// Functions that may run user code are not noexcept. CPython 3.11 to 3.13 end a daemon
+// thread that waits for the GIL at exit by unwinding it: this room's frames have no
+// cleanup and no noexcept then (-fno-exceptions), and a caller that is compiled with
+// exceptions finds a Lookup whose destructor touches nothing, as user code is running.
+#pragma once
+#include <Python.h>
+
+#include <optional>
+#include <span>
+
+#include "../framelocals/exception.h"
+#include "../framelocals/slots_view.h"
+
+#include "bound_values.h"
+#include "first_match.h"
+#include "hook_thread.h"
+
+/// Room for a Lookup, in the frame of the caller: it lives as long as that.
+#define GUARDTREE_ROOM(words) \
+    static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * (words)))
+
+namespace guardtree {
+
+/// What user code of a look-up runs under: the hook leaves its frames alone, and no
+/// exception is pending. One that was is pending again afterwards, or is the context
+/// of the one that came of it.
+class UserCode {
+public:
+    UserCode() noexcept {
+        if (PyErr_Occurred()) [[unlikely]]
+            before_ = take_exception();
+    }
+
+    ~UserCode() {
+        if (before_) [[unlikely]]
+            put_back();
+    }
+
+    UserCode(const UserCode&) = delete;
+    UserCode& operator=(const UserCode&) = delete;
+
+private:
+    [[gnu::cold]] void put_back() noexcept;
+
+    const HookPause pause_;
+    Owned<> before_;
+};
+
+/// A call that is held while user code may run: its callable, arguments and keyword
+/// names. Who calls need not keep them (`functools.partial` lends what its
+/// `__setstate__` replaces).
+class HeldCall {
+public:
+    /// Words of the room for it.
+    static size_t room(size_t count, PyObject* names) noexcept {
+        return 1 + values(count, names);
+    }
+
+    HeldCall(PyObject* callable, PyObject* const* arguments, size_t count,
+             PyObject* names, PyObject** room) noexcept;
+    ~HeldCall();
+
+    HeldCall(const HeldCall&) = delete;
+    HeldCall& operator=(const HeldCall&) = delete;
+
+    PyObject* const* arguments() const noexcept { return room_ + 1; }
+
+    /// PEP 590's: the word in front of the arguments may be used.
+    size_t count() const noexcept { return count_ | PY_VECTORCALL_ARGUMENTS_OFFSET; }
+
+    PyObject* names() const noexcept { return names_.get(); }
+
+private:
+    static size_t values(size_t count, PyObject* names) noexcept {
+        const Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
+        return static_cast<size_t>(PyVectorcall_NARGS(count) + named);
+    }
+
+    PyObject** room_;
+    size_t count_;
+    Owned<> callable_;
+    Owned<> names_;
+};
+
+/// Calls `body(view)` for one program whose guards may run user code, as a look-up
+/// would: with the arguments held. The caller keeps the program.
+template <class Body>
+auto with_user_code(const View& view, Body body) {
+    const UserCode user_code;
+    const size_t words = HeldSlotsView::room(view);
+    if (!words) return body(view);
+    const HeldSlotsView held(view, GUARDTREE_ROOM(words));
+    return body(static_cast<const View&>(held));
+}
+
+/// A look-up of one table. Needs the GIL.
+class Lookup {
+public:
+    enum class Mode : uint8_t { quiet, user_code };
+
+    static Mode mode_of(const Table& table) noexcept {
+        return table.calls_python() ? Mode::user_code : Mode::quiet;
+    }
+
+    /// The first entry of a table of leaf programs (Table::is_leaf) whose guards pass
+    /// on these slots, or null.
+    [[gnu::always_inline]] static const Entry* in_slots(
+        const Table& table, const SlotWord* slots) noexcept {
+        return first_match(table, LeafSlots(slots), nullptr);
+    }
+
+    /// Words of the room that a look-up needs in this mode.
+    static size_t room(const Table& table, const View& view, Mode mode) noexcept {
+        return mode == Mode::quiet ? table.value_count() : held_room(table, view);
+    }
+
+    /// `room` outlives the look-up, and so does `view`; of a quiet one, so does the
+    /// table. Mode::quiet only where no guard runs user code.
+    [[gnu::always_inline]] Lookup(const Table& table, const View& view, PyObject** room,
+                                  Mode mode)
+        : table_(&table), view_(&view), room_(room), mode_(mode) {
+        if (mode != Mode::quiet) [[unlikely]]
+            hold();
+    }
+
+    [[gnu::always_inline]] ~Lookup() {
+        if (mode_ != Mode::quiet) [[unlikely]]
+            end();
+        else if (owes_) [[unlikely]]
+            drop();
+    }
+
+    Lookup(const Lookup&) = delete;
+    Lookup& operator=(const Lookup&) = delete;
+
+    /// The first entry whose guards pass, or null: with an exception pending where one
+    /// must reach the program. Every other one is kept in its entry. Asked once.
+    [[gnu::always_inline]] const Entry* find() {
+        if (mode_ != Mode::quiet) [[unlikely]]
+            return find_held(false);
+        return is_found(first_match<View>(*table_, *view_, room_));
+    }
+
+    /// The same answer found by trying all entries in order: what strict mode compares
+    /// with.
+    const Entry* find_by_scan();
+
+    /// What was found hands values over that were not taken yet.
+    bool has_values() const noexcept { return owes_; }
+
+    size_t value_count() const noexcept { return bound_count(found_->program); }
+
+    /// New references to those values, in the order they were asked for, once; nothing
+    /// else happens between find and this in a quiet look-up.
+    [[gnu::always_inline]] void take(PyObject** to) noexcept {
+        owes_ = false;
+        if (mode_ != Mode::quiet) [[unlikely]]
+            take_held(to);
+        else
+            take_bound(found_->program, *view_, room_, to);
+    }
+
+    /// What to read of the arguments after a look-up that ran user code.
+    const View& view() const noexcept { return *view_; }
+
+    const Table& table() const noexcept { return *table_; }
+
+    /// Ends what user code runs under, and drops the arguments. The table is kept, and
+    /// the values stay to be taken.
+    void close() noexcept {
+        if (mode_ != Mode::quiet) end_user_code();
+    }
+
+private:
+    /// What a look-up that may run user code has besides.
+    struct Held {
+        Shared<const Table> table;
+        std::optional<UserCode> user_code{std::in_place};
+        std::optional<HeldSlotsView> slots;
+    };
+
+    static size_t held_room(const Table& table, const View& view) noexcept;
+    void hold();
+    const Entry* find_held(bool scans);
+    const Entry* keep_values(const Entry* entry) noexcept;
+    void take_held(PyObject** to) noexcept;
+    void drop() noexcept;
+    void end_user_code() noexcept;
+    void end() noexcept;
+
+    [[gnu::always_inline]] const Entry* is_found(const Entry* entry) noexcept {
+        found_ = entry;
+        owes_ = entry && entry->program.bound();
+        return entry;
+    }
+
+    PyObject** bound() const noexcept { return room_ + table_->value_count(); }
+
+    const Table* table_;
+    const View* view_;
+    PyObject** room_;
+    const Entry* found_ = nullptr;
+    Mode mode_;
+    bool owes_ = false;
+    bool is_running_ = false;  ///< user code: who ends this now ends the thread
+    union {
+        Held held_;  ///< but of a quiet one
+    };
+};
+
+}  // namespace guardtree
