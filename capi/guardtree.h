@@ -190,7 +190,10 @@ typedef struct guardtree_api {
     // views that were not made. A view is one thread's.
 
     /// A frame that was entered and has not run its first instruction: what a PEP 523
-    /// evaluator is given. Valid until the frame runs.
+    /// evaluator is given. Valid until the frame runs. A guard that runs user code may
+    /// give the frame's function other code. CPython makes a generator by its
+    /// function's code: do not run the frame of a generator or coroutine afterwards
+    /// where that is no longer the frame's own.
     int (*view_of_frame)(guardtree_view* view, struct _PyInterpreterFrame* frame);
 
     /// The locals of a call as an array, by slot: `count` is co_nlocalsplus, unbound
