@@ -3,9 +3,14 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "../framehook/replacement.h"
+#include "../guards/hook_thread.h"
 
 #include "bindings.h"
+#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "guarded_code.h"
 #include "strict.h"
@@ -14,7 +19,19 @@
 namespace guardtree {
 namespace {
 
-thread_local PyCodeObject* callback_code = nullptr;
+/// The code that a callback is asked about, in each greenlet where one runs.
+struct Asked {
+    const StackChunk* greenlet;
+    Owned<PyCodeObject> code;
+};
+
+/// Never destroyed: a daemon thread may be in a callback when the process ends.
+std::vector<Asked>& asked = *new std::vector<Asked>();
+
+/// That of the greenlet that runs, which a pause has made the owner.
+std::vector<Asked>::iterator find_asked() noexcept {
+    return std::ranges::find(asked, hook_thread.owner, &Asked::greenlet);
+}
 
 void require_fit(PyCodeObject* original, PyCodeObject* replacement) {
     const std::string problem = replacement_problem(original, replacement);
@@ -68,11 +85,22 @@ void verify_code(py::handle code, const Bindings& bindings) {
 }  // namespace
 
 PyCodeObject* code_in_callback() noexcept {
-    return callback_code;
+    if (!hook_thread.is_paused()) return nullptr;
+    const auto found = find_asked();
+    return found == asked.end() ? nullptr : found->code.get();
 }
 
-void set_code_in_callback(PyCodeObject* code) noexcept {
-    callback_code = code;
+void set_code_in_callback(PyCodeObject* code) {
+    if (!hook_thread.is_paused()) return;
+    const auto found = find_asked();
+    if (found == asked.end()) {
+        if (!code) return;
+        asked.push_back({hook_thread.owner, Owned<PyCodeObject>::share(code)});
+    } else if (code) {
+        found->code = Owned<PyCodeObject>::share(code);
+    } else {
+        asked.erase(found);
+    }
 }
 
 GuardedCode::GuardedCode(py::handle code, py::handle check_fn, py::handle bindings)
@@ -84,7 +112,7 @@ GuardedCode::GuardedCode(py::handle code, py::handle check_fn, py::handle bindin
         throw_diagnostic(problem);
     }
     auto* replacement = reinterpret_cast<PyCodeObject*>(code.ptr());
-    PyCodeObject* original = callback_code;
+    PyCodeObject* original = code_in_callback();
     if (GuardManager::is_instance(check_fn)) {
         GuardTree& guards = GuardManager::from_python(check_fn.ptr())->tree();
         guards.compiled();  // what does not compile is told here, not later
@@ -173,7 +201,7 @@ Explanation explain_entry(const CacheEntryHandle& handle, py::handle function_or
 
 void bind_code(py::module_& module) {
     module.def("_explain_entry", &explain_entry, py::arg("entry"), py::arg("code"),
-               py::arg("subject"));
+               py::arg("subject"), py::call_guard<GreenletCall>());
     py::class_<GuardedCode>(module, "GuardedCode", garbage_collected<GuardedCode>(),
                             "Replacement code and the guards under which it may run, "
                             "as they are now: later "

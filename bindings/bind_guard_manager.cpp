@@ -7,6 +7,7 @@
 #include "../guards/evaluate.h"
 
 #include "bindings.h"
+#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "subject.h"
 
@@ -138,6 +139,7 @@ void bind_guard_manager(py::module_& module) {
     add_method(manager, check_method);
     add_method(manager, call_method);
     define(manager, "explain", &explain_subject, py::arg("subject"),
+           py::call_guard<GreenletCall>(),
            "Every guard that does not pass on `subject` (as for check): where, what "
            "was expected, what was found.");
     define(manager, "note", &add_note, py::arg("note"),

@@ -6,6 +6,7 @@
 #include "../guards/tree_copy.h"
 
 #include "bindings.h"
+#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "subject.h"
 
@@ -121,7 +122,7 @@ void bind_profile(py::module_& module, py::handle manager) {
             [](const py::object& self, py::handle subject) {
                 return initialised<GuardProfile>(self).check(subject);
             },
-            py::arg("subject"), py::pos_only(),
+            py::arg("subject"), py::pos_only(), py::call_guard<GreenletCall>(),
              "What GuardManager.check answers, counted and timed. It stops where a "
              "check "
              "stops, at the first guard that does not pass.")

@@ -8,6 +8,7 @@
 
 #include "bindings.h"
 #include "entries.h"
+#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "strict.h"
 #include "subject.h"
@@ -281,7 +282,8 @@ void bind_table(py::module_& module) {
                 if (from.table->entries().size() == before)
                     throw py::value_error("this entry is not in the table");
             },
-            py::arg("entry"), "Takes an entry out.")
+            py::arg("entry"), py::call_guard<GreenletCall>(),
+            "Takes an entry out.")
         .def(
             "find",
             [](const py::object& self, py::handle subject) -> py::object {
@@ -289,7 +291,8 @@ void bind_table(py::module_& module) {
                 if (!found) return py::none();
                 return py::cast(TableEntryHandle{std::move(found)});
             },
-            py::arg("subject"), "As lookup, but the entry itself, or None.")
+            py::arg("subject"), py::call_guard<GreenletCall>(),
+            "As lookup, but the entry itself, or None.")
         .def(
             "lookup_bound",
             [](const py::object& self, py::handle subject) {
@@ -298,11 +301,12 @@ void bind_table(py::module_& module) {
                         return asked.find(subject.ptr(), &bound);
                     });
             },
-            py::arg("subject"),
+            py::arg("subject"), py::call_guard<GreenletCall>(),
             "As lookup, but the payload and a dict of what the entry's bindings name: "
             "the very values that its guards checked in this look-up. None when no "
             "entry's guards pass.")
         .def("lookup_call_bound", &look_up_call_bound,
+             py::call_guard<GreenletCall>(),
              "The same for a call with these arguments, as lookup_call takes them.")
         .def("entries",
              [](const py::object& self) {

@@ -3,6 +3,8 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
+#include <memory>
+
 #include "../framelocals/view.h"
 
 namespace guardtree {
@@ -14,15 +16,19 @@ namespace py = pybind11;
 class FrameHandle {
 public:
     /// `outer`: the code of the callback that this one runs in, or null.
-    FrameHandle(const View& view, PyCodeObject* outer) noexcept
-        : view_(&view), outer_(outer) {}
+    FrameHandle(const View& view, PyCodeObject* outer)
+        : view_(std::make_unique<KeptView>(view)), origin_(&view), outer_(outer) {}
 
     /// Throws RuntimeError when the callback is over.
     const View& view() const;
 
     bool is_open() const noexcept { return view_ != nullptr; }
 
-    void close() noexcept { view_ = nullptr; }
+    /// While the view that it was made of is there.
+    void close() noexcept {
+        if (view_) origin_->take_dict(*view_);
+        view_.reset();
+    }
 
     /// The handle behind a Python Frame, or null for any other object.
     static FrameHandle* from_python(PyObject* object) noexcept;
@@ -30,7 +36,9 @@ public:
     PyCodeObject* outer_code() const noexcept { return outer_; }
 
 private:
-    const View* view_;
+    /// Of its own: another greenlet may ask while the C stack of this one is away.
+    std::unique_ptr<KeptView> view_;
+    const View* origin_;
     PyCodeObject* outer_;
 };
 

@@ -61,6 +61,6 @@ private:
 
 /// The code of the frame whose callback is running in this thread, or null.
 PyCodeObject* code_in_callback() noexcept;
-void set_code_in_callback(PyCodeObject* code) noexcept;
+void set_code_in_callback(PyCodeObject* code);
 
 }  // namespace guardtree

@@ -2,11 +2,30 @@
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
+#include <utility>
+
 #include "../framelocals/probe.h"
 
 #include "bindings.h"
 
 namespace py = pybind11;
+
+namespace {
+
+/// Whether the process has loaded this module into an interpreter that has ended since:
+/// what it keeps of that one (types, constants, places in code objects) is gone.
+bool is_of_ended_interpreter() {
+    static bool is_loaded = false;
+    PyObject* interpreter = PyInterpreterState_GetDict(PyInterpreterState_Get());
+    const py::str mark("guardtree.loaded");
+    if (std::exchange(is_loaded, true))
+        return PyDict_Contains(interpreter, mark.ptr()) != 1;
+    if (PyDict_SetItem(interpreter, mark.ptr(), Py_None) < 0)
+        throw py::error_already_set();
+    return false;
+}
+
+}  // namespace
 
 PYBIND11_MODULE(_guardtree, module) {
     if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
@@ -14,6 +33,12 @@ PYBIND11_MODULE(_guardtree, module) {
             "guardtree works in the main interpreter only: frame evaluators and code "
             "caches are per interpreter. Import it there; code of subinterpreters runs "
             "untouched.");
+    }
+    if (is_of_ended_interpreter()) {
+        throw py::import_error(
+            "guardtree was loaded into an interpreter that has ended (Py_FinalizeEx), "
+            "and cannot start again in this process. Keep one interpreter for the "
+            "life of the process, or start another process.");
     }
     const std::string problem = guardtree::layout_problem();
     if (!problem.empty()) throw py::import_error(problem);

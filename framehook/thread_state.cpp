@@ -9,6 +9,8 @@
 
 #include "thread_state.h"
 
+#include <utility>
+
 #include "hook.h"
 
 namespace guardtree {
@@ -26,6 +28,14 @@ bool is_shut_down = false;
 /// each other without end.
 bool is_below_another = false;
 
+/// The thread state whose record ended last in this thread: it is ending itself. What a
+/// finalizer would set now, nothing would take out again.
+thread_local constinit uint64_t ended_thread = 0;
+
+uint64_t current_state() noexcept {
+    return PyThreadState_GetID(PyThreadState_Get());
+}
+
 /// It was said that another evaluator stands where ours was, which is said once.
 bool is_replacement_told = false;
 
@@ -33,7 +43,34 @@ struct ThreadRecord {
     Owned<> callback = Owned<>::share(Py_None);
     HookThread* hot = &hook_thread;
     unsigned long thread = PyThread_get_thread_ident();
+    uint64_t state = current_state();
+    ThreadRecord* next = nullptr;
 };
+
+ThreadRecord* records = nullptr;
+
+/// For a record that was made while its thread state was ending, by a finalizer: the
+/// thread state's dict is not cleared a second time. Runs where the thread itself ends,
+/// without the GIL, and has the main thread take the callback back.
+class EndOfThread {
+public:
+    EndOfThread() = default;
+    EndOfThread(const EndOfThread&) = delete;
+    EndOfThread& operator=(const EndOfThread&) = delete;
+
+    ~EndOfThread() {
+        if (!state || is_shut_down || !Py_IsInitialized()) return;
+        Py_AddPendingCall(&end_late, reinterpret_cast<void*>(uintptr_t{state}));
+    }
+
+    uint64_t state = 0;  ///< of the record; 0 where it ended in time
+
+private:
+    static int end_late(void* state) noexcept;
+};
+
+thread_local EndOfThread end_of_thread;
+
 
 Mode mode_of(PyObject* callback) noexcept {
     if (callback == Py_None) return Mode::off;
@@ -95,7 +132,12 @@ void end_record(PyObject* capsule) {
     auto* record =
         static_cast<ThreadRecord*>(PyCapsule_GetPointer(capsule, record_name));
     // The thread's own storage is there only as long as the thread runs.
+    ThreadRecord** link = &records;
+    while (*link != record) link = &(*link)->next;
+    *link = record->next;
     if (record->thread == PyThread_get_thread_ident()) {
+        end_of_thread.state = 0;
+        ended_thread = record->state;
         const uintptr_t floor = record->hot->stack_floor;
         record->hot->forget_records();
         *record->hot = HookThread();
@@ -105,11 +147,25 @@ void end_record(PyObject* capsule) {
     delete record;
 }
 
+int EndOfThread::end_late(void* state) noexcept {
+    for (ThreadRecord* record = records; record; record = record->next) {
+        if (record->state != reinterpret_cast<uintptr_t>(state)) continue;
+        const Owned<> callback =
+            std::exchange(record->callback, Owned<>::share(Py_None));
+        count(mode_of(callback.get()), Mode::off);
+        break;
+    }
+    return 0;
+}
+
 /// This thread's record, made at the first request. Null with an exception set.
 ThreadRecord* thread_record() noexcept {
-    PyObject* dict = PyThreadState_GetDict();
+    PyObject* dict = nullptr;
+    if (current_state() != ended_thread)
+        dict = PyThreadState_GetDict();
     if (!dict) {
-        PyErr_SetString(PyExc_RuntimeError, "this thread has no thread state dict");
+        PyErr_SetString(PyExc_RuntimeError,
+                        "this thread is ending, so it cannot have a callback");
         return nullptr;
     }
     PyObject* found = PyDict_GetItemString(dict, record_name);
@@ -126,6 +182,8 @@ ThreadRecord* thread_record() noexcept {
         delete record;
         return nullptr;
     }
+    record->next = std::exchange(records, record);
+    end_of_thread.state = record->state;
     if (PyDict_SetItemString(dict, record_name, capsule.get()) < 0) return nullptr;
     return record;
 }
@@ -141,6 +199,8 @@ Owned<> set_callback(PyObject* callback) noexcept {
             callback, Py_TYPE(callback)->tp_name);
         return {};
     }
+    const bool is_ended = current_state() == ended_thread;
+    if (is_ended && callback == Py_None) return Owned<>::share(Py_None);
     ThreadRecord* record = thread_record();
     if (!record) return {};
     Owned<> prior = std::move(record->callback);

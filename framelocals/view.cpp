@@ -4,6 +4,8 @@
 
 #include "view.h"
 
+#include <utility>
+
 namespace guardtree {
 namespace {
 
@@ -36,6 +38,18 @@ int find_slot(PyCodeObject* code, PyObject* name) noexcept {
 }
 
 static_assert(offsetof(CPython::Frame, f_globals) == frame_globals_offset);
+
+View::View(const View& frame, const void*) noexcept
+    : slots_(frame.slots_),
+      code_(frame.code_),
+      frame_(frame.frame_),
+      dict_(Owned<>::share(frame.dict_.get())) {}
+
+void View::take_dict(const View& kept) const noexcept {
+    if (!kept.dicts_built_) return;
+    dict_ = std::move(kept.dict_);
+    dicts_built_ += std::exchange(kept.dicts_built_, 0);
+}
 
 Borrowed<> View::builtins() const noexcept {
     return frame_ ? CPython::builtins(frame_) : scope_->builtins;

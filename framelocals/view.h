@@ -87,6 +87,9 @@ public:
     /// 1 when f_locals() made a dict, else 0.
     int dicts_built() const noexcept { return dicts_built_; }
 
+    /// Takes over the dict that a KeptView of this one made, if it made one.
+    void take_dict(const View& kept) const noexcept;
+
 protected:
     View(const SlotWord* slots, PyCodeObject* code) noexcept
         : slots_(slots), code_(code) {}
@@ -99,6 +102,8 @@ protected:
           scope_(other.scope_),
           mapping_(other.mapping_),
           has_free_slots_(other.has_free_slots_) {}
+
+    View(const View& frame, const void*) noexcept;
 
     ~View() = default;
 
@@ -116,6 +121,13 @@ protected:
 private:
     mutable Owned<> dict_;
     mutable int dicts_built_ = 0;
+};
+
+/// A frame's view that may lie on the heap: a greenlet that waits has its C stack moved
+/// away, with the views on it, while the frame itself stays where it is.
+class KeptView : public View {
+public:
+    explicit KeptView(const View& frame) noexcept : View(frame, nullptr) {}
 };
 
 /// Names and slots that somebody wants to read (a program knows its own).

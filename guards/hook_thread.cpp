@@ -119,10 +119,10 @@ constexpr Parked no_records{nullptr, nullptr, 0, Mode::compile, nullptr};
 
 [[gnu::noinline]] void HookThread::settle_in(PyThreadState* thread) noexcept {
     const StackChunk* top = top_chunk(thread);
+    if (has_records() && owner && is_in_stack(owner, top)) return;
     const StackChunk* first = first_chunk(top);
     // Memory of an owner without records may serve another greenlet's frames by now.
-    if (has_records() ? owner && is_in_stack(owner, top) : first && first == owner)
-        return;
+    if (!has_records() && first && first == owner) return;
     park_owner(*this);
     Parked found = no_records;
     for (const StackChunk* each = top; each; each = each->previous) {

@@ -4,9 +4,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/mman.h>
+#include <ucontext.h>
 
 namespace guardtree::tests {
 namespace {
@@ -69,6 +73,76 @@ TEST(StackFloor, a_tiny_stack_has_none) {
         is_low = is_stack_low(floor);
     });
     EXPECT_FALSE(is_low);
+}
+
+/// A stack of its own with a protected page below, as fiber libraries make them.
+class Fiber {
+public:
+    explicit Fiber(size_t size)
+        : size_(size),
+          low_(static_cast<char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+        mprotect(low_, 4096, PROT_NONE);
+    }
+
+    ~Fiber() { munmap(low_, size_); }
+
+    Fiber(const Fiber&) = delete;
+    Fiber& operator=(const Fiber&) = delete;
+
+    void run(std::function<void()> body) {
+        static std::function<void()>* next;
+        next = &body;
+        ucontext_t outer;
+        ucontext_t inner;
+        getcontext(&inner);
+        inner.uc_stack.ss_sp = low_;
+        inner.uc_stack.ss_size = size_;
+        inner.uc_link = &outer;
+        makecontext(&inner, [] { (*next)(); }, 0);
+        swapcontext(&outer, &inner);
+    }
+
+private:
+    size_t size_;
+    char* low_;
+};
+
+TEST(StackFloor, of_a_thread_says_nothing_of_a_fiber) {
+    uintptr_t floor = unread_stack_floor;
+    ASSERT_FALSE(is_stack_low(floor));
+    const uintptr_t own = floor;
+    std::vector<std::unique_ptr<Fiber>> fibers;
+    for (int i = 0; i < 2000; ++i)  // more than are kept
+        fibers.push_back(std::make_unique<Fiber>(size_t{64} << 10));
+    for (int i = 0; i < 4000; i += 7) {
+        bool is_low = true;
+        Fiber& fiber = *fibers[static_cast<size_t>(i % 2000)];
+        fiber.run([&] { is_low = is_stack_low(floor); });
+        ASSERT_FALSE(is_low) << i;
+    }
+    EXPECT_EQ(floor, own);
+    EXPECT_FALSE(is_stack_low(floor));
+}
+
+TEST(StackFloor, of_a_fiber_is_reached_before_its_stack_ends) {
+    for (const size_t size : {size_t{64} << 10, size_t{1} << 20}) {
+        uintptr_t floor = unread_stack_floor;
+        size_t depth = 0;
+        Fiber(size).run([&] { depth = depth_until_low(floor, 0); });
+        EXPECT_GT(depth, size / 2);
+        EXPECT_LT(depth, size - (size_t{12} << 10));
+    }
+}
+
+TEST(StackFloor, of_a_fiber_is_read_again_where_its_memory_serves_another) {
+    uintptr_t floor = unread_stack_floor;
+    for (int i = 0; i < 50; ++i) {
+        const auto size = static_cast<size_t>(64 + 64 * (i * 7 % 13)) << 10;
+        bool is_low = true;
+        Fiber(size).run([&] { is_low = is_stack_low(floor); });
+        EXPECT_FALSE(is_low) << size;
+    }
 }
 
 }  // namespace

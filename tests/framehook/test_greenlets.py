@@ -355,6 +355,57 @@ def test_records_nest_in_each_greenlet_whatever_the_others_do(
     gt.reset_code(paused)
 
 
+def test_a_frame_is_read_from_another_greenlet_while_its_callback_is_parked(f) -> None:
+    """The C stack of a greenlet that waits is moved away."""
+    frames: list[Any] = []
+
+    def callback(frame, entry, state):
+        if frame.f_code is not f.__code__:
+            return gt.ASK_AGAIN
+        frames.append(frame)
+        park()
+        return gt.GuardedCode(hit.__code__, gt.GuardManager(frame.f_code))
+
+    def use_stack(n: int) -> int:
+        return sum(sorted([n], key=lambda _: use_stack(n - 1))) if n else 0
+
+    with gt.optimize(callback):
+        parked = [started(lambda n=n: f(f"argument {n}")) for n in range(3)]
+        use_stack(50)
+        for n, frame in enumerate(frames):
+            assert frame.f_code is f.__code__
+            assert frame.f_locals == {"a": f"argument {n}"}
+            assert frame.function is f
+        assert [each.switch() for each in parked] == ["hit"] * 3
+    for frame in frames:
+        with pytest.raises(RuntimeError, match="callback that is over"):
+            frame.f_locals
+    assert gt.code_stats(f)["dicts_built"] == 3
+
+
+def test_code_that_does_not_fit_is_told_of_the_callback_of_this_greenlet(
+    f, fresh
+) -> None:
+    g = fresh("def g():\n    return 'plain g'\n", "g")
+    told: list[str] = []
+
+    def callback(frame, entry, state):
+        if frame.f_code not in (f.__code__, g.__code__):
+            return gt.ASK_AGAIN
+        park()
+        try:
+            return gt.GuardedCode(hit.__code__, gt.GuardManager(frame.f_code))
+        except ValueError as error:
+            told.append(str(error))
+            return gt.ASK_AGAIN
+
+    with gt.optimize(callback):
+        of_f, of_g = started(lambda: f(1)), started(g)
+        assert of_f.switch() == "hit"
+        assert of_g.switch() == "plain g"
+    assert len(told) == 1 and "'g'" in told[0]
+
+
 def test_coroutines_of_asyncio_interleave_inside_limits(f, swap, fresh) -> None:
     coroutine = fresh(
         """

@@ -267,3 +267,82 @@ def test_thread_pools_and_locals_work_under_the_hook(hook) -> None:
 
     with gt.optimize(lambda *_: gt.ASK_AGAIN), ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(50))) == [n * 2 for n in range(50)]
+
+
+def test_a_finalizer_at_the_end_of_a_thread_sets_no_callback(run_python) -> None:
+    """What it set would be left behind: nothing of the thread is cleared any more."""
+    run_python("""
+        import gc, sys, threading
+        import guardtree as gt
+        from guardtree._guardtree import _hook_installed, _hooked_threads
+
+        failures = []
+        sys.unraisablehook = lambda told: failures.append(str(told.exc_value))
+
+        def other(frame, entry, state):
+            return None
+
+        class Callback:
+            def __init__(self, *then):
+                self.then = then
+            def __call__(self, frame, entry, state):
+                return gt.ASK_AGAIN
+            def __del__(self):
+                for each in self.then:
+                    gt.set_eval_frame(each)
+
+        def in_thread(*then):
+            thread = threading.Thread(target=lambda: gt.set_eval_frame(Callback(*then)))
+            thread.start()
+            thread.join()
+            gc.collect()
+            deadline = 1000
+            while _hooked_threads() and deadline:
+                threading.Event().wait(0.01)
+                deadline -= 1
+            assert _hooked_threads() == 0 and not _hook_installed()
+
+        in_thread(other)
+        assert len(failures) == 1 and "ending" in failures[0], failures
+        in_thread(None, None)
+        in_thread(None, other, None)
+        assert len(failures) == 2, failures
+        gt.set_eval_frame(other)
+        assert _hooked_threads() == 1
+        gt.set_eval_frame(None)
+        """)
+
+
+@pytest.mark.parametrize("when", ["local", "profile"])
+def test_a_finalizer_at_the_end_of_a_thread_that_had_no_callback_leaves_none(
+    when, run_python
+) -> None:
+    """The thread's state is half gone, and not cleared a second time."""
+    run_python(f"""
+        import sys, threading, time
+        import guardtree as gt
+        from guardtree._guardtree import _hook_installed, _hooked_threads
+
+        class Finalizer:
+            def __del__(self):
+                gt.set_eval_frame(lambda *_: gt.ASK_AGAIN)
+
+        local = threading.local()
+        def body():
+            if {when!r} == "local":
+                local.value = Finalizer()
+            else:
+                sys.setprofile(lambda *_, kept=Finalizer(): None)
+
+        for _ in range(3):
+            thread = threading.Thread(target=body)
+            thread.start()
+            thread.join()
+        deadline = time.monotonic() + 20
+        while _hooked_threads() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert _hooked_threads() == 0 and not _hook_installed()
+        gt.set_eval_frame(False)
+        assert _hooked_threads() == 1
+        gt.set_eval_frame(None)
+        """)
