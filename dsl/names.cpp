@@ -6,6 +6,7 @@
 #include "../framelocals/exception.h"
 #include "../guards/constant.h"
 #include "../guards/static_attribute.h"
+#include "../guards/sys_modules.h"
 
 namespace guardtree {
 namespace {
@@ -118,7 +119,7 @@ Owned<> find_object(const ObjectName& name) {
     const Owned<> key = interned_name(name.module);
     if (!key) return {};
     Owned<> found =
-        Owned<>::share(find_name(PyImport_GetModuleDict(), key.get()).get());
+        Owned<>::share(find_name(sys_modules(), key.get()).get());
     std::string_view rest = name.path;
     while (found && !rest.empty()) {
         const size_t dot = rest.find('.');

@@ -27,6 +27,10 @@ Owned<> type_dict(PyTypeObject* type) noexcept {
     return Owned<>::steal(CPython::type_dict(type));
 }
 
+PyObject* sys_dict() noexcept {
+    return CPython::sys_dict();
+}
+
 PyObject* plain_instance_dict(PyObject* object) noexcept {
     if (Py_TYPE(object)->tp_dictoffset == 0) return nullptr;
     PyObject** place = _PyObject_GetDictPtr(object);

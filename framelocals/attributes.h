@@ -17,6 +17,9 @@ Borrowed<> find_name(PyObject* dict, PyObject* name) noexcept;
 /// and later keep those of builtin types elsewhere.
 Owned<> type_dict(PyTypeObject* type) noexcept;
 
+/// The dict of the module sys, as long as the interpreter lives.
+PyObject* sys_dict() noexcept;
+
 /// The dict of an object whose type does not have CPython manage it; null where there
 /// is none.
 PyObject* plain_instance_dict(PyObject* object) noexcept;

@@ -20,6 +20,14 @@ inline bool is_scalar(PyObject* object) noexcept {
            object == Py_None || object == Py_Ellipsis;
 }
 
+/// What no scalar ever equals though it is no scalar: what is compared by CPython's own
+/// code for tuples and frozensets, or by address. Not what may get another class.
+inline bool differs_from_scalars(PyObject* object) noexcept {
+    PyTypeObject* type = Py_TYPE(object);
+    return type == &PyTuple_Type || type == &PyFrozenSet_Type || type == &PyType_Type ||
+           type == &PyFunction_Type || type == &PyCFunction_Type;
+}
+
 /// The value of `key` in a dict or a subclass of dict, as dict's own look-up finds it;
 /// null where there is none. No user code: where a key of a user's type has the same
 /// hash, its `__eq__` would have to decide, and the answer is null. About 5 ns.

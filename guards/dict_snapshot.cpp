@@ -49,14 +49,16 @@ bool DictSnapshot::read(PyObject* from, DictSnapshot& to, References& keep,
     }
     to = {from, dict_version(from)};
     keep.push_back(Owned<>::share(from));
-    if (to.state) return true;
+    // Where there is a version they are held only: a specialised store of an attribute
+    // drops the old value before it makes the new version (STORE_ATTR_WITH_HINT,
+    // Python/ceval.c of 3.11), and no finalizer of what is held asks in between.
     Owned<> items = items_in(from);
     if (!items) {
         PyErr_Clear();
         problem = {PyExc_MemoryError, "no memory for a dict's items"};
         return false;
     }
-    to.state = reinterpret_cast<uintptr_t>(items.get());
+    if (!to.state) to.state = reinterpret_cast<uintptr_t>(items.get());
     keep.push_back(std::move(items));
     return true;
 }

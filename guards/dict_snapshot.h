@@ -7,9 +7,9 @@
 
 namespace guardtree {
 
-/// A dict, held, and how it was. Where CPython keeps a complete version of dicts (3.11)
-/// that is the version; elsewhere a tuple of the keys and values in order, held: their
-/// addresses are compared, so the check is linear there.
+/// A dict, and how it was; it, its keys and its values are held. Where CPython keeps a
+/// complete version of dicts (3.11) the version is compared; elsewhere the addresses of
+/// keys and values in order are, so the check is linear there.
 struct DictSnapshot {
     PyObject* dict = nullptr;
     uint64_t state = 0;  ///< a version, or the address of a tuple

@@ -106,6 +106,8 @@ concept ReadsObjects = requires(PyObject* object, PyTypeObject* type, long& numb
                                 Py_ssize_t& index) {
     { V::type_dict(type) }
     noexcept->std::same_as<PyObject*>;
+    { V::sys_dict() }
+    noexcept->std::same_as<PyObject*>;
     { V::dict_version(object) }
     noexcept->std::same_as<uint64_t>;
     { V::range_left(object, number, number, number) }

@@ -6,6 +6,7 @@
 #    include <internal/pycore_code.h>
 #    include <internal/pycore_dict.h>
 #    include <internal/pycore_frame.h>
+#    include <internal/pycore_interp.h>
 #    include <internal/pycore_object.h>
 #    include <internal/pycore_pystate.h>
 
@@ -161,6 +162,9 @@ struct CPython311 {
                                void* extra) noexcept {
         return _PyCode_SetExtra(reinterpret_cast<PyObject*>(code), index, extra) == 0;
     }
+
+    /// The dict of the module sys: borrowed from the interpreter.
+    static PyObject* sys_dict() noexcept { return PyInterpreterState_Get()->sysdict; }
 
     /// The dict of a type's own attributes: a new reference, or null.
     static PyObject* type_dict(PyTypeObject* type) noexcept {

@@ -171,6 +171,9 @@ struct CPython314 {
                                         extra) == 0;
     }
 
+    /// The dict of the module sys: borrowed from the interpreter.
+    static PyObject* sys_dict() noexcept { return PyInterpreterState_Get()->sysdict; }
+
     /// The dict of a type's own attributes: a new reference, or null.
     static PyObject* type_dict(PyTypeObject* type) noexcept {
         return PyType_GetDict(type);

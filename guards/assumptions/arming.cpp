@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "../../framelocals/attributes.h"
 #include "../../framelocals/dict_watch.h"
 #include "../dict_lookup.h"
 #include "../named_op.h"
@@ -174,6 +175,10 @@ private:
             bool is_its_dict = true;
             if constexpr (std::same_as<T, ModuleAttr>) {
                 is_its_dict = keeps_dict_of_module(source);
+            } else if constexpr (std::same_as<T, Module>) {
+                const Key modules = name_of_modules();
+                is_its_dict =
+                    use(sys_dict(), modules.value, reads, {}) != Stay::unknown;
             }
             if (is_its_dict) {
                 const Stay stay = use(dict, key_read(step), reads, source);

@@ -91,9 +91,13 @@ Assumption::Answer Assumption::run_tests(const Program& program,
     if (test.check) return Answer::fails;
     ++assumption_counts.found;
     if (test.sort == AssumptionTest::Sort::tag) {
-        // The tag's dict is that of the use: the dict may be gone.
+        // The tag lies in the dict of one of the op's uses, which may be gone.
         for (const DictUse& use : uses_) {
-            if (use.op == test.op) note_found_change(use.dict);
+            const auto place = reinterpret_cast<uintptr_t>(test.at) -
+                               reinterpret_cast<uintptr_t>(use.dict);
+            if (use.op == test.op && place < sizeof(PyDictObject)) {
+                note_found_change(use.dict);
+            }
         }
         break_by(test.op, Breach::change);
     } else {

@@ -1,4 +1,4 @@
-// One record for each dict, one list for each key of it that somebody depends on.
+// One record for each dict, one list for each key of it that somebody depends on now.
 // SPDX-License-Identifier: MIT
 //
 // How it works. The watcher's callback finds the dict's record (none: not ours, it may
@@ -22,6 +22,8 @@
 
 #include "../../framelocals/cpython/dict_layout.h"
 #include "../../framelocals/dict_watch.h"
+
+#include "../dict_lookup.h"
 
 #include "assumption.h"
 
@@ -81,24 +83,6 @@ private:
     uint32_t live_ = 0;
 };
 
-struct Record {
-    uint64_t hashes = 0;  ///< a bit for each hash of a key that somebody depends on
-    uint32_t uses = 0;
-    uint32_t changes = 0;
-    bool is_watched = false;
-    bool is_busy = false;
-    Dependents by_keys;
-    Dependents by_entries;
-    std::vector<Py_hash_t> items;  ///< each key of `by_item` with this dict, once
-};
-
-struct WatchedKey {
-    PyObject* dict;
-    Py_hash_t hash;
-
-    bool operator==(const WatchedKey&) const = default;
-};
-
 /// Addresses and hashes of small ints are regular: their high bits are what a power of
 /// two leaves.
 size_t mixed(size_t value) noexcept {
@@ -106,22 +90,89 @@ size_t mixed(size_t value) noexcept {
     return value ^ (value >> 32);
 }
 
+uint64_t bit_of(Py_hash_t hash) noexcept {
+    return uint64_t{1} << (mixed(static_cast<size_t>(hash)) & 63);
+}
+
+/// Whoever depends on items of one dict, by the hash of the key. A key that nobody
+/// depends on any more takes no place.
+class Items {
+public:
+    Dependents& at(Py_hash_t hash) {
+        hashes_ |= bit_of(hash);
+        return all_.try_emplace(hash).first.value();
+    }
+
+    /// False: nobody depends on a key of this hash.
+    bool may_have(Py_hash_t hash) const noexcept { return hashes_ & bit_of(hash); }
+
+    /// As those of Dependents.
+    bool take_out(Py_hash_t hash, const Assumption& who, const DictUse& use) noexcept {
+        const auto found = all_.find(hash);
+        if (found == all_.end() || !found.value().take_out(who, use)) return false;
+        if (found.value().is_empty()) erase(found);
+        return true;
+    }
+
+    uint32_t break_item(Py_hash_t hash, Breach breach, bool& was_relied_on) noexcept {
+        const auto found = all_.find(hash);
+        if (found == all_.end()) return 0;
+        const uint32_t count = found.value().break_all(breach, was_relied_on);
+        erase(found);
+        return count;
+    }
+
+    /// Each is broken once: the next time there is nothing to go over.
+    uint32_t break_all(Breach breach, bool& was_relied_on) noexcept {
+        uint32_t count = 0;
+        for (auto each = all_.begin(); each != all_.end(); ++each) {
+            count += each.value().break_all(breach, was_relied_on);
+        }
+        *this = {};
+        return count;
+    }
+
+private:
+    struct HashKey {
+        size_t operator()(Py_hash_t hash) const noexcept {
+            return mixed(static_cast<size_t>(hash));
+        }
+    };
+
+    using Map = tsl::robin_map<Py_hash_t, Dependents, HashKey>;
+
+    /// As bits are shared, they are found again when most of the keys have gone.
+    void erase(Map::iterator at) noexcept {
+        all_.erase(at);
+        if (++erased_ <= all_.size()) return;
+        erased_ = 0;
+        hashes_ = 0;
+        for (const auto& [hash, _] : all_) hashes_ |= bit_of(hash);
+    }
+
+    uint64_t hashes_ = 0;  ///< a bit for each hash in `all_`, and for some that went
+    size_t erased_ = 0;    ///< since the bits were found
+    Map all_;
+};
+
+struct Record {
+    Items items;
+    uint32_t uses = 0;
+    uint32_t changes = 0;
+    bool is_watched = false;
+    bool is_busy = false;
+    Dependents by_keys;
+    Dependents by_entries;
+};
+
 struct HashDict {
     size_t operator()(PyObject* dict) const noexcept {
         return mixed(reinterpret_cast<size_t>(dict));
     }
 };
 
-struct HashKey {
-    size_t operator()(const WatchedKey& item) const noexcept {
-        return mixed(reinterpret_cast<size_t>(item.dict) ^
-                     mixed(static_cast<size_t>(item.hash)));
-    }
-};
-
 struct WatchedDicts {
     tsl::robin_map<PyObject*, Record, HashDict> records;
-    tsl::robin_map<WatchedKey, Dependents, HashKey> by_item;
     bool is_set_up = false;
 };
 
@@ -151,18 +202,11 @@ Record* record_of(PyObject* dict) noexcept {
     return last_heard.record;
 }
 
-uint64_t bit_of(Py_hash_t hash) noexcept {
-    return uint64_t{1} << (mixed(static_cast<size_t>(hash)) & 63);
-}
-
 /// Breaks whoever depends on an item; true when one was relied on.
-bool break_item(PyObject* dict, Record& record, Py_hash_t hash,
-                Breach breach) noexcept {
-    auto& by_item = watched().by_item;
-    const auto found = by_item.find(WatchedKey{dict, hash});
+bool break_item(Record& record, Py_hash_t hash, Breach breach) noexcept {
     bool was_relied_on = false;
-    if (found != by_item.end()) {
-        record.uses -= found.value().break_all(breach, was_relied_on);
+    if (record.items.may_have(hash)) {
+        record.uses -= record.items.break_item(hash, breach, was_relied_on);
     }
     return was_relied_on;
 }
@@ -173,12 +217,10 @@ bool break_list(Record& record, Dependents& list, Breach breach) noexcept {
     return was_relied_on;
 }
 
-bool break_everything(PyObject* dict, Record& record, Breach breach) noexcept {
+bool break_everything(Record& record, Breach breach) noexcept {
     bool was_relied_on = break_list(record, record.by_keys, breach);
     was_relied_on |= break_list(record, record.by_entries, breach);
-    for (const Py_hash_t hash : record.items) {
-        was_relied_on |= break_item(dict, record, hash, breach);
-    }
+    record.uses -= record.items.break_all(breach, was_relied_on);
     return was_relied_on;
 }
 
@@ -190,15 +232,15 @@ void stop_watching(PyObject* dict, Record& record) noexcept {
 }
 
 /// From now on the dict is read directly.
-void demote(PyObject* dict, Record& record) noexcept {
+void demote(Record& record) noexcept {
     if (record.is_busy) return;
     record.is_busy = true;
     ++assumption_counts.demotions;
-    break_everything(dict, record, Breach::change);  // nobody will tell the others
+    break_everything(record, Breach::change);  // nobody will tell the others
 }
 
-void count_change(PyObject* dict, Record& record) noexcept {
-    if (++record.changes >= most_changes) demote(dict, record);
+void count_change(Record& record) noexcept {
+    if (++record.changes >= most_changes) demote(record);
 }
 
 /// Drops the record of a dict that is dead or not watched.
@@ -207,9 +249,6 @@ void forget(PyObject* dict) noexcept {
     last_heard = {};
     const auto found = all.records.find(dict);
     if (found->second.is_watched) --assumption_counts.watched;
-    for (const Py_hash_t hash : found->second.items) {
-        all.by_item.erase(WatchedKey{dict, hash});
-    }
     all.records.erase(found);
 }
 
@@ -219,19 +258,18 @@ void forget(PyObject* dict) noexcept {
     bool was_relied_on = false;
     Py_hash_t hash = 0;
     if (event == DictEvent::died) {
-        break_everything(dict, record, Breach::death);
+        break_everything(record, Breach::death);
         forget(dict);
         return;
     }
-    if (event == DictEvent::all || !plain_hash(key, hash)) {
-        was_relied_on = break_everything(dict, record, Breach::change);
+    const bool is_plain = event != DictEvent::all && plain_hash(key, hash);
+    if (event == DictEvent::all || (!is_plain && !differs_from_scalars(key))) {
+        was_relied_on = break_everything(record, Breach::change);
         // An instance's values go one by one, after this event, and finalizers run in
         // between (gh-130555).
-        if (event == DictEvent::all && split_values(dict)) demote(dict, record);
+        if (event == DictEvent::all && split_values(dict)) demote(record);
     } else {
-        if (record.hashes & bit_of(hash)) {
-            was_relied_on = break_item(dict, record, hash, Breach::change);
-        }
+        if (is_plain) was_relied_on = break_item(record, hash, Breach::change);
         was_relied_on |= break_list(record, record.by_entries, Breach::change);
         if (event == DictEvent::keys) {
             was_relied_on |= break_list(record, record.by_keys, Breach::change);
@@ -239,7 +277,7 @@ void forget(PyObject* dict) noexcept {
     }
     if (!was_relied_on) return;
     ++assumption_counts.events;
-    count_change(dict, record);
+    count_change(record);
 }
 
 /// The watcher. Most events are about another str's value: 3 ns (bench `store`).
@@ -249,7 +287,7 @@ void hear(DictEvent event, PyObject* dict, PyObject* key) noexcept {
     if (event == DictEvent::value && PyUnicode_CheckExact(key) &&
         record->by_entries.is_empty()) [[likely]] {
         const Py_hash_t hash = reinterpret_cast<PyASCIIObject*>(key)->hash;
-        if (hash != -1 && !(record->hashes & bit_of(hash))) [[likely]]
+        if (hash != -1 && !record->items.may_have(hash)) [[likely]]
             return;
     }
     hear_out(event, dict, key, *record);
@@ -261,11 +299,7 @@ Dependents& dependents_of(Record& record, const DictUse& use) {
     case DictPart::entries: return record.by_entries;
     case DictPart::item: break;
     }
-    const auto [at, is_new] =
-        watched().by_item.try_emplace(WatchedKey{use.dict, use.hash}, Dependents{});
-    if (is_new) record.items.push_back(use.hash);
-    record.hashes |= bit_of(use.hash);
-    return at.value();
+    return record.items.at(use.hash);
 }
 
 }  // namespace
@@ -279,12 +313,11 @@ void tear_down_watched_dicts() noexcept {
     WatchedDicts& all = watched();
     all.is_set_up = false;
     for (auto each = all.records.begin(); each != all.records.end(); ++each) {
-        break_everything(each->first, each.value(), Breach::end);
+        break_everything(each.value(), Breach::end);
         stop_watching(each->first, each.value());
     }
     last_heard = {};
     all.records.clear();
-    all.by_item.clear();
     give_dict_watcher_back();
 }
 
@@ -322,11 +355,7 @@ void release_dict(const Assumption& who, const DictUse& use) noexcept {
     switch (use.part) {
     case DictPart::keys: was_there = record.by_keys.take_out(who, use); break;
     case DictPart::entries: was_there = record.by_entries.take_out(who, use); break;
-    case DictPart::item: {
-        const auto item = all.by_item.find(WatchedKey{use.dict, use.hash});
-        was_there = item != all.by_item.end() && item.value().take_out(who, use);
-        break;
-    }
+    case DictPart::item: was_there = record.items.take_out(use.hash, who, use); break;
     }
     if (was_there) --record.uses;
     if (record.uses > 0) return;
@@ -337,7 +366,7 @@ void release_dict(const Assumption& who, const DictUse& use) noexcept {
 void note_found_change(PyObject* dict) noexcept {
     auto& records = watched().records;
     const auto found = records.find(dict);
-    if (found != records.end()) count_change(dict, found.value());
+    if (found != records.end()) count_change(found.value());
 }
 
 bool plain_hash(PyObject* key, Py_hash_t& to) noexcept {

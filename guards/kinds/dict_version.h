@@ -12,9 +12,9 @@ struct DictVersion {
         .summary =
             "This very dict, and since the guard was built nothing in it was added, "
             "removed, replaced by another object or reordered. What the values hold "
-            "may change. The dict is held, and from CPython 3.12 on its keys and "
-            "values are too: there the check compares their addresses, one by one. In "
-            "Python it is told by the identity of the dict only.",
+            "may change. The dict, its keys and its values are held. From CPython 3.12 "
+            "on the check compares their addresses, one by one. In Python it is told "
+            "by the identity of the dict only.",
         .python = "is_unchanged(value, expected)",
         .reads = Reads::entries,
     };

@@ -3,6 +3,7 @@
 #pragma once
 #include "../../framelocals/attributes.h"
 #include "../kind.h"
+#include "../sys_modules.h"
 
 namespace guardtree {
 
@@ -10,7 +11,8 @@ struct Module {
     static constexpr Info info{
         .name = "module",
         .summary =
-            "A module by its full name, as sys.modules has it. It is not imported.",
+            "A module by its full name, as sys.modules has it now. It is not imported. "
+            "Fetches nothing where sys.modules is no dict.",
         .python = "__import__('sys').modules[name]",
         .reads = Reads::item,
     };
@@ -24,8 +26,8 @@ struct Module {
         return std::tuple{operand("name", &Module::name)};
     }
 
-    /// The dict that has the entry.
-    static PyObject* dict_of(const View&) noexcept { return PyImport_GetModuleDict(); }
+    /// The dict that has the entry, where it is one.
+    static PyObject* dict_of(const View&) noexcept { return sys_modules(); }
 
     Borrowed<> get(const View& view) const noexcept {
         return find_name(dict_of(view), name.value);

@@ -132,6 +132,52 @@ def has_another_module() -> Iterator[Any]:
         del sys.modules["of_hazards"]
 
 
+@row("sys.modules")
+def is_another_dict() -> Iterator[Any]:
+    one = types.ModuleType("of_hazards")
+    modules = sys.modules
+    modules["of_hazards"] = one
+    try:
+        guards, _ = on(None)
+        guards.module("of_hazards").id_match(one)
+        yield guards
+        sys.modules = {**modules, "of_hazards": types.ModuleType("of_hazards")}
+        yield
+    finally:
+        sys.modules = modules
+        del modules["of_hazards"]
+
+
+@pytest.mark.parametrize("assumed", [True, False])
+def test_a_module_is_the_one_in_sys_modules(assumed: bool) -> None:
+    one, other = types.ModuleType("of_hazards"), types.ModuleType("of_hazards")
+    modules = sys.modules
+    prior = gt.set_assumptions(assumed)
+    guards, _ = on(None)
+    guards.module("of_hazards").id_match(one)
+    found = {}
+    try:
+        sys.modules["of_hazards"] = one
+        found["the same"] = all(guards.check({}) for _ in range(4))
+        sys.modules = {**modules, "of_hazards": other}
+        found["another"] = guards.check({})
+        sys.modules["of_hazards"] = one
+        found["the same there"] = all(guards.check({}) for _ in range(4))
+        modules["of_hazards"] = other
+        found["another where CPython looks"] = guards.check({})
+        sys.modules = None  # type: ignore[assignment]
+        found["none"] = guards.check({})
+        del sys.modules
+        found["deleted"] = guards.check({})
+    finally:
+        sys.modules = modules
+        del modules["of_hazards"]
+        gt.set_assumptions(prior)
+    assert [name for name, passes in found.items() if passes] == [
+        "the same", "the same there", "another where CPython looks",
+    ]  # fmt: skip
+
+
 def fresh_function() -> Any:
     def function(a: int = 1000, *, b: int = 4) -> None: ...
 

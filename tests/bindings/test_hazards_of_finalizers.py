@@ -240,3 +240,34 @@ def test_amid_a_change_of_globals(how: str, last: str) -> None:
         asked.add(name, function, add)
     DICT_CHANGES[how](values)
     asked.must_agree()
+
+
+@pytest.mark.parametrize("make_last", LAST.values(), ids=LAST)
+@pytest.mark.parametrize("entries", [1, 50])
+def test_dict_version_does_not_pass_amid_a_store(make_last: Any, entries: int) -> None:
+    """3.11 makes the new version after the old value's end."""
+
+    class Owner:
+        x: Any
+
+    def store(to: Owner, value: Any) -> None:
+        to.x = value
+
+    owner = Owner()
+    names = vars(owner)
+    owner.x = None
+    for i in range(entries):  # with many the dict has a table of its own
+        names[f"k{i}"] = i
+    for _ in range(200):  # is specialised
+        store(owner, 1)
+    said: list[bool] = []
+    guards = gt.GuardManager(scope)
+    store(owner, make_last(lambda: said.append(guards.check({"x": names}))))
+    guards.local("x").dict_version(names)
+    assert guards.check({"x": names})
+    store(owner, None)
+    assert not guards.check({"x": names})
+    assert not any(said)
+    guards = gt.GuardManager(scope)  # the last one held the value
+    guards.local("x").dict_version({})
+    assert said == [False]
