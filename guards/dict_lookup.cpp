@@ -68,8 +68,10 @@ Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {
         if (answer < 0) return Equality::unknown;
         return answer ? Equality::equal : Equality::different;
     }
-    if (is_scalar(a) ? differs_from_scalars(b) : is_scalar(b) && differs_from_scalars(a))
+    if (is_scalar(a) ? differs_from_scalars(b)
+                     : is_scalar(b) && differs_from_scalars(a)) {
         return Equality::different;
+    }
     constexpr int deepest = 32;
     if (!PyTuple_CheckExact(a) || !PyTuple_CheckExact(b) || depth == deepest) {
         return Equality::unknown;

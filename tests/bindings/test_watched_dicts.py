@@ -65,7 +65,9 @@ def armed() -> int:
 
 @needs_watchers
 @pytest.mark.parametrize(
-    "key", [(1, 2), frozenset((1,)), int, scope, len], ids=lambda key: type(key).__name__
+    "key",
+    [(1, 2), frozenset((1,)), int, scope, len],
+    ids=lambda key: type(key).__name__,
 )
 def test_a_key_that_equals_no_name_breaks_nobody(key: Any) -> None:
     names = Names()
