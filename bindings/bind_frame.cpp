@@ -103,10 +103,21 @@ void bind_frame(py::module_& module) {
 }
 
 void bind_frame_module_name(py::module_& module) {
-    // pybind11 reads the class's own `__module__` while it binds: last of all.
-    module.attr("Frame").attr("__module__") =
-        py::module_::import("builtins")
-            .attr("property")(py::cpp_function(&module_name));
+    // The class's own is a str, which inspect and pydoc sort by; a frame's is that of
+    // its globals. pybind11 reads the class's while it binds: last of all.
+    py::dict names;
+    names["__get__"] = py::cpp_function(
+        [](const py::object& self, py::handle frame, py::handle) -> py::object {
+            const FrameHandle* handle = FrameHandle::from_python(frame.ptr());
+            return handle ? module_name(*handle) : self;
+        });
+    names["__set__"] = py::cpp_function([](py::handle, py::handle, py::handle) {
+        throw py::attribute_error("__module__ of a Frame cannot be set");
+    });
+    const auto type = py::reinterpret_borrow<py::object>(as_object(&PyType_Type));
+    const auto text = py::reinterpret_borrow<py::object>(as_object(&PyUnicode_Type));
+    const py::object name = type("ModuleName", py::make_tuple(text), names);
+    module.attr("Frame").attr("__module__") = name("guardtree._guardtree");
 }
 
 }  // namespace guardtree

@@ -4,6 +4,7 @@
 
 #include "../guards/profile.h"
 #include "../guards/tree_copy.h"
+#include "../guards/tree_order.h"
 
 #include "bindings.h"
 #include "greenlet_call.h"
@@ -97,13 +98,28 @@ std::string table(const GuardProfile& self) {
         .cast<std::string>();
 }
 
-py::object reordered(const py::object& self, const GuardProfile& profile) {
-    const GuardTree& guards = GuardManager::of(self).tree();
+FailureCounts failures_of(const GuardTree& guards, const GuardProfile& profile) {
     if (&profile.tree() != &guards) {
         throw py::value_error(
             "this profile is of another guard tree; take it from guards.profile()");
     }
-    const FailureCounts failures = profile.profile().failures(profile.program());
+    return profile.profile().failures(profile.program());
+}
+
+py::list order_limits(const py::object& self, const GuardProfile& profile) {
+    const GuardTree& guards = GuardManager::of(self).tree();
+    const FailureCounts failures = failures_of(guards, profile);
+    py::list texts;
+    for (const KeptInOrder& kept : TreeOrder(guards.tree, &failures).kept()) {
+        texts.append(kept.moved + " failed " + std::to_string(kept.failures) +
+                     " times and stays behind " + kept.behind + ": " + kept.reason);
+    }
+    return texts;
+}
+
+py::object reordered(const py::object& self, const GuardProfile& profile) {
+    const GuardTree& guards = GuardManager::of(self).tree();
+    const FailureCounts failures = failures_of(guards, profile);
     return GuardManager::to_python(GuardManager(
         std::make_unique<GuardTree>(guards, copy_of(guards.tree, nullptr, &failures))));
 }
@@ -147,8 +163,14 @@ void bind_profile(py::module_& module, py::handle manager) {
     define(
         manager, "reordered", &reordered, py::arg("profile"),
         "A new GuardManager for the same scope: siblings that failed more often in "
-        "`profile` come first, as far as no user code runs between them. Its answers "
-        "are the same; this one and what was compiled of it stay as they are.");
+        "`profile` come first, as far as no user code runs between them. `attr` and "
+        "`item` run none where a guard before them says that the value is of a builtin "
+        "type (`type_match(tuple).item(0)`). Its answers are the same; this one and "
+        "what was compiled of it stay as they are. order_limits says what stays.");
+    define(
+        manager, "order_limits", &order_limits, py::arg("profile"),
+        "Where reordered(profile) is not in fail-first order, and why: a text for each "
+        "guard that failed more often than one before it.");
 }
 
 }  // namespace guardtree

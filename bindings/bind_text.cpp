@@ -13,8 +13,22 @@
 namespace guardtree {
 namespace {
 
-py::object parse(const py::str& text, const py::object& scope,
-                 const py::object& names) {
+[[noreturn]] void throw_syntax_error(const Diagnostic& problem,
+                                     const TextPlace& where) {
+    const py::object type =
+        py::module_::import("guardtree.texts").attr("GuardSyntaxError");
+    const std::string hint = where.hint.empty() ? "" : "; hint: " + where.hint;
+    const py::object error =
+        type(where.sentence + hint,
+             py::make_tuple("<guards>", where.line, where.column, where.text,
+                            where.line, where.end_column));
+    error.attr("report") = problem.message;
+    PyErr_SetObject(type.ptr(), error.ptr());
+    throw py::error_already_set();
+}
+
+py::object parse(const py::str& text, const py::object& scope, const py::object& names,
+                 bool allow_calls) {
     if (!names.is_none() && !PyDict_Check(names.ptr())) {
         Diagnostic problem;
         refuse_operand(problem, "a dict of names to objects, or None", names.ptr());
@@ -26,10 +40,12 @@ py::object parse(const py::str& text, const py::object& scope,
     const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (!data) throw py::error_already_set();
     const TextNames known{scope_of(guards->code(), guards->function()),
-                          names.is_none() ? nullptr : names.ptr()};
+                          names.is_none() ? nullptr : names.ptr(), allow_calls};
     Diagnostic problem;
-    if (!parse_guards({data, static_cast<size_t>(size)}, known, guards->tree,
-                      problem)) {
+    TextPlace where;
+    if (!parse_guards({data, static_cast<size_t>(size)}, known, guards->tree, problem,
+                      &where)) {
+        if (problem.exception == PyExc_SyntaxError) throw_syntax_error(problem, where);
         throw_diagnostic(problem);
     }
     return GuardManager::to_python(GuardManager(std::move(guards)));
@@ -61,14 +77,15 @@ py::object simplify(const py::object& self) {
 void bind_text(py::module_& module, py::handle manager) {
     module.def(
         "parse", &parse, py::arg("text"), py::arg("scope"),
-        py::arg("names") = py::none(),
+        py::arg("names") = py::none(), py::kw_only(), py::arg("allow_calls") = true,
         "A GuardManager for `scope` (a function, a code object, or the frame given "
         "to a callback) with the guards that `text` claims: Python expressions "
         "joined by `and`, in the language of dsl/README.md. Names are the scope's "
         "variables, its globals, builtins; `names` gives objects names in the "
         "text. Raises SyntaxError, NameError, or what the operand of a guard "
         "refuses, with the place and what was expected. Runs no code of the "
-        "text's.");
+        "text's. A check runs what the text names, though: `eval(x)` calls eval. "
+        "With allow_calls=False such guards are refused (ValueError).");
     module.def("_reserved_words", [] {
         py::list words;
         for (const std::string_view word : reserved_words())

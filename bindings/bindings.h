@@ -113,5 +113,6 @@ void bind_code(py::module_& module);
 void bind_introspection(py::module_& module);
 void bind_tensors(py::module_& module);
 void bind_bench(py::module_& module);
+void bind_reprs(py::module_& module);  // when all types are bound
 
 }  // namespace guardtree

@@ -57,5 +57,6 @@ PYBIND11_MODULE(_guardtree, module) {
     guardtree::bind_tensors(module);
     guardtree::bind_c_api(module);
     guardtree::bind_bench(module);
+    guardtree::bind_reprs(module);
     guardtree::bind_frame_module_name(module);
 }

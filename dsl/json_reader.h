@@ -9,6 +9,8 @@
 
 #include "../guards/tree.h"
 
+#include "calls.h"
+
 namespace guardtree {
 
 /// What a text may ask for. The defaults bound the time to seconds.
@@ -35,13 +37,6 @@ struct JsonReading {
     /// Locals and closures have to be its own; without it compiling tells.
     PyCodeObject* code = nullptr;
 };
-
-/// True for steps whose meaning is chosen by the path before them: a text could call
-/// any function without arguments that a module has (`sys.exit`) whenever its guards
-/// are checked. What else runs user code asks an attribute, an item or a length.
-constexpr bool calls_what_it_finds(OpCode code) noexcept {
-    return code == code_of<Call>;
-}
 
 /// Replaces `to` by the tree of a text, in the canonical form or another. Refs are
 /// looked up, by the resolver if there is one; nothing is imported, and nothing but the

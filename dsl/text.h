@@ -16,9 +16,9 @@ namespace guardtree {
 /// free variables, then its globals, then builtins; its code must not be null. False
 /// with `problem` saying where, what was expected and what to write, and the tree as it
 /// was: SyntaxError, NameError for a name that nothing has, or what the operand of a
-/// kind refuses. No user code runs. O(n).
+/// kind refuses. `where` hears the place of the problem, too. No user code runs. O(n).
 bool parse_guards(std::string_view text, const TextNames& names, Tree& to,
-                  Diagnostic& problem);
+                  Diagnostic& problem, TextPlace* where = nullptr);
 
 /// A tree written down.
 struct GuardText {

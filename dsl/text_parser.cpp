@@ -41,6 +41,8 @@ std::string printable(std::string_view part) {
     return text;
 }
 
+constexpr size_t most_shown = 100;  // of a long line
+
 size_t width_of(std::string_view text) {
     return text.size() -
            static_cast<size_t>(std::ranges::count_if(text, is_in_character));
@@ -413,37 +415,52 @@ bool TextSyntax::same(SyntaxId a, const TextSyntax& other, SyntaxId b) const noe
     return true;
 }
 
-std::string problem_text(std::string_view text, const TextProblem& problem) {
-    const size_t place = std::min(problem.span.begin, text.size());
-    const size_t before = text.substr(0, place).rfind('\n');
+TextPlace place_of(std::string_view text, const TextProblem& problem) {
+    const size_t begin = std::min(problem.span.begin, text.size());
+    const size_t before = text.substr(0, begin).rfind('\n');
     const size_t line_begin = before == text.npos ? 0 : before + 1;
-    const size_t line_end = std::min(text.find('\n', place), text.size());
-    const auto line_number =
-        1 +
-        std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(place), '\n');
-    const size_t column = place - line_begin;
-    const size_t end = std::clamp(problem.span.end, place, line_end);
-    constexpr size_t most_before = 60;
-    constexpr size_t most_shown = 100;
-    const std::string found =
-        printable(text.substr(place, std::min(end - place, most_shown)));
-    std::string sentence = "line " + std::to_string(line_number) + ", column " +
-                           std::to_string(column + 1) + ": ";
-    if (problem.refusal.empty()) {
-        sentence += "expected " + problem.expected + ", found ";
-        sentence += place == text.size() ? "the end" : "'" + found + "'";
-    } else {
-        sentence += problem.refusal;
+    const size_t line_end = std::min(text.find('\n', begin), text.size());
+    const size_t end = std::clamp(problem.span.end, begin, line_end);
+    const auto lines_before = std::count(
+        text.begin(), text.begin() + static_cast<ptrdiff_t>(begin), '\n');
+    std::string_view line = text.substr(line_begin, line_end - line_begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const size_t column = width_of(text.substr(line_begin, begin - line_begin)) + 1;
+    std::string sentence = problem.refusal;
+    if (sentence.empty()) {
+        const std::string found =
+            printable(text.substr(begin, std::min(end - begin, most_shown)));
+        sentence = "expected " + problem.expected + ", found " +
+                   (begin == text.size() ? "the end" : "'" + found + "'");
     }
+    return {.sentence = std::move(sentence),
+            .hint = problem.hint,
+            .line = static_cast<size_t>(lines_before) + 1,
+            .column = column,
+            .end_column = column + width_of(text.substr(begin, end - begin)),
+            .text = std::string(line)};
+}
+
+std::string problem_text(std::string_view text, const TextProblem& problem) {
+    const TextPlace place = place_of(text, problem);
+    const size_t begin = std::min(problem.span.begin, text.size());
+    const size_t line_end = std::min(text.find('\n', begin), text.size());
+    constexpr size_t most_before = 60;
+    std::string sentence = "line " + std::to_string(place.line) + ", column " +
+                           std::to_string(place.column) + ": " + place.sentence;
     // A window of a long line is shown.
-    const size_t from = column > most_before ? place - most_before : line_begin;
-    const std::string before_it = printable(text.substr(from, place - from));
+    const size_t before = text.substr(0, begin).rfind('\n');
+    const size_t line_begin = before == text.npos ? 0 : before + 1;
+    const size_t from = begin - std::min(begin - line_begin, most_before);
+    const std::string before_it = printable(text.substr(from, begin - from));
     const std::string rest =
-        printable(text.substr(place, std::min(line_end - place, most_shown)));
-    const size_t mark = std::max<size_t>(std::min(end - place, most_shown), 1);
+        printable(text.substr(begin, std::min(line_end - begin, most_shown)));
     sentence += "\n    " + before_it + rest + "\n    " +
                 std::string(width_of(before_it), ' ') + "^" +
-                std::string(mark - 1, '~');
+                std::string(std::clamp<size_t>(place.end_column - place.column, 1,
+                                               most_shown) -
+                                1,
+                            '~');
     if (!problem.hint.empty()) sentence += "\nhint: " + problem.hint;
     return sentence;
 }

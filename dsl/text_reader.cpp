@@ -6,6 +6,7 @@
 
 #include "../guards/constant.h"
 
+#include "calls.h"
 #include "text.h"
 
 namespace guardtree {
@@ -53,11 +54,12 @@ bool is_integer_read(const TextSyntax& syntax, SyntaxId id) {
 
 }  // namespace
 
-bool TextReader::run(Diagnostic& problem) {
+bool TextReader::run(Diagnostic& problem, TextProblem& found) {
     const bool is_read = claims(syntax_.root());
     if (!is_read) {
         problem = {exception_ ? exception_ : PyExc_SyntaxError,
                    problem_text(syntax_.text(), problem_)};
+        found = problem_;
     }
     return is_read;
 }
@@ -206,7 +208,13 @@ bool TextReader::make(SyntaxId id, OpCode code, const References& operands, Op& 
         objects.push_back(each.get());
     }
     Diagnostic reason;
-    if (make_op(code, objects, to, *keep_, reason)) return true;
+    if (make_op(code, objects, to, *keep_, reason)) {
+        if (names_.allow_calls || !calls_chosen_code(to)) return true;
+        return refuse(id, Diagnostic{PyExc_ValueError,
+                                     "expected a guard that calls nothing, because of "
+                                     "allow_calls=False, found " +
+                                         std::string(to.info().name)});
+    }
     // Another pattern may be what was meant.
     return is_certain && refuse(id, reason);
 }
@@ -283,17 +291,20 @@ bool TextReader::explicit_operands(SyntaxId id, OpCode code, size_t first,
 }
 
 bool parse_guards(std::string_view text, const TextNames& names, Tree& to,
-                  Diagnostic& problem) {
+                  Diagnostic& problem, TextPlace* where) {
     TextSyntax syntax;
-    TextProblem where;
-    if (!TextSyntax::parse(text, syntax, where)) {
-        problem = {PyExc_SyntaxError, problem_text(text, where)};
-        return false;
-    }
+    TextProblem found;
     Tree made;
-    if (!TextReader(syntax, names, made).run(problem)) return false;
-    to = std::move(made);
-    return true;
+    bool is_read = TextSyntax::parse(text, syntax, found);
+    if (!is_read)
+        problem = {PyExc_SyntaxError, problem_text(text, found)};
+    else
+        is_read = TextReader(syntax, names, made).run(problem, found);
+    if (is_read)
+        to = std::move(made);
+    else if (where)
+        *where = place_of(text, found);
+    return is_read;
 }
 
 }  // namespace guardtree

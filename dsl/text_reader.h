@@ -22,8 +22,8 @@ public:
     TextReader(const TextSyntax& syntax, const TextNames& names, Tree& to)
         : syntax_(syntax), names_(names), values_(syntax, names), tree_(to) {}
 
-    /// False with the Diagnostic filled.
-    bool run(Diagnostic& problem);
+    /// False with both problems filled: the Diagnostic says it all.
+    bool run(Diagnostic& problem, TextProblem& found);
 
 private:
     bool claim(SyntaxId id);

@@ -89,6 +89,18 @@ private:
     SyntaxId root_ = no_syntax;
 };
 
+/// A problem and where it lies, in characters; lines and columns count from 1.
+struct TextPlace {
+    std::string sentence;  ///< what was expected and found
+    std::string hint;
+    size_t line = 0;
+    size_t column = 0;
+    size_t end_column = 0;  ///< behind the last character of the problem in this line
+    std::string text;       ///< of the line
+};
+
+TextPlace place_of(std::string_view text, const TextProblem& problem);
+
 /// The sentence about a problem, with the line it is in and a mark under the place.
 std::string problem_text(std::string_view text, const TextProblem& problem);
 

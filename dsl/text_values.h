@@ -15,6 +15,9 @@ namespace guardtree {
 struct TextNames {
     Scope scope;
     PyObject* given = nullptr;  ///< a dict of str to objects, or null
+
+    /// False refuses guards that would call what the text names (calls_chosen_code).
+    bool allow_calls = true;
 };
 
 /// Evaluates parts of a text. Nothing is imported, no user code runs.

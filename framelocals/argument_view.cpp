@@ -77,9 +77,13 @@ bool DictView::fill(PyObject* dict, std::span<const SlotName> wanted) noexcept {
 
 bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noexcept {
     mapping_ = mapping;
+    const int first_free = first_free_slot(code_);
     for (const SlotName& entry : wanted) {
         SlotWord& slot = storage_[static_cast<size_t>(entry.slot)];
         if (slot) continue;
+        // Where an argument has the same name, the mapping speaks for the argument.
+        const bool is_free = entry.slot >= first_free;
+        if (is_free && find_slot(code_, entry.name) < first_free) continue;
         if (PyDict_CheckExact(mapping)) {
             PyObject* found = PyDict_GetItemWithError(mapping, entry.name);
             if (!found && PyErr_Occurred()) return false;
@@ -93,7 +97,7 @@ bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noex
         }
         // The mapping speaks for free variables too; only what it lacks comes from
         // cells.
-        if (slot && entry.slot >= first_free_slot(code_)) has_free_slots_ = true;
+        if (slot && is_free) has_free_slots_ = true;
     }
     return true;
 }

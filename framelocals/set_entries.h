@@ -1,4 +1,4 @@
-// Walking the elements of a set without an iterator object.
+// Walking the elements of a set, all or those of one hash, without an iterator object.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -8,5 +8,27 @@ namespace guardtree {
 /// PyDict_Next for exact sets and frozensets: start with `*position` 0; `*key` is
 /// borrowed. Allocates nothing, runs nothing. The set must not change meanwhile.
 bool next_set_entry(PyObject* set, Py_ssize_t* position, PyObject** key) noexcept;
+
+/// The elements of a set that have one hash, in the order in which CPython asks them.
+/// Nothing is compared, so no user code runs and nothing warns. The set must not change
+/// meanwhile.
+class SetProbe {
+public:
+    SetProbe(PyObject* set, Py_hash_t hash) noexcept;
+
+    /// Borrowed; null at the end.
+    PyObject* next() noexcept;
+
+private:
+    void begin_run() noexcept;
+
+    const setentry* table_;
+    size_t mask_;
+    Py_hash_t hash_;
+    size_t perturb_;
+    size_t start_;       ///< of the run of neighbouring entries
+    size_t at_ = 0;      ///< the entry to look at
+    size_t run_end_ = 0;
+};
 
 }  // namespace guardtree

@@ -95,7 +95,8 @@ Borrowed<> View::f_locals() const noexcept {
         if ((kind & CPython::kind_free) != 0 && !is_function) continue;
         PyObject* found = value(slot).get();
         PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, slot);
-        if (found && PyDict_SetItem(dict.get(), name, found) < 0) return nullptr;
+        // The first slot of a name speaks for it: an argument, not a free variable.
+        if (found && !PyDict_SetDefault(dict.get(), name, found)) return nullptr;
     }
     dict_ = std::move(dict);
     dicts_built_ = 1;

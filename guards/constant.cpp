@@ -7,6 +7,8 @@
 
 #include "../framelocals/set_entries.h"
 
+#include "dict_lookup.h"
+
 namespace guardtree {
 namespace {
 
@@ -19,7 +21,8 @@ bool is_leaf(PyObject* object) noexcept {
            PyBytes_CheckExact(object);
 }
 
-/// Keys that are equal only to keys of their own type, so that a look-up decides.
+/// Keys that are equal only to keys of their own type, so that a look-up decides. It
+/// compares nothing through CPython, which warns where a str meets bytes (-b).
 bool is_plain_key(PyObject* key) noexcept {
     return PyUnicode_CheckExact(key) || PyBytes_CheckExact(key) || key == Py_None;
 }
@@ -123,9 +126,9 @@ bool same_items(PyObject* const* a, PyObject* const* b, Py_ssize_t count) noexce
 
 /// `key` comes from user data: only when it is a constant itself may it be looked up or
 /// compared without running user code.
-bool find_in_dict(PyObject* dict, PyObject* key, PyObject** found) noexcept {
+bool find_constant_key(PyObject* dict, PyObject* key, PyObject** found) noexcept {
     if (is_plain_key(key)) {
-        *found = PyDict_GetItemWithError(dict, key);
+        *found = find_in_dict(dict, {key, PyObject_Hash(key)}).get();
         return *found != nullptr;
     }
     Py_ssize_t position = 0;
@@ -143,14 +146,19 @@ bool same_dict(PyObject* value, PyObject* constant) noexcept {
     PyObject* item = nullptr;
     while (PyDict_Next(value, &position, &key, &item)) {
         PyObject* expected = nullptr;
-        if (!find_in_dict(constant, key, &expected)) return false;
+        if (!find_constant_key(constant, key, &expected)) return false;
         if (!same_constant(item, expected)) return false;
     }
     return true;
 }
 
 bool find_in_set(PyObject* set, PyObject* key) noexcept {
-    if (is_plain_key(key)) return PySet_Contains(set, key) == 1;
+    if (is_plain_key(key)) {
+        SetProbe probe(set, PyObject_Hash(key));
+        PyObject* member = probe.next();
+        while (member && !same_constant(key, member)) member = probe.next();
+        return member != nullptr;
+    }
     Py_ssize_t position = 0;
     PyObject* candidate = nullptr;
     while (next_set_entry(set, &position, &candidate)) {

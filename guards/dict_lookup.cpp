@@ -56,6 +56,10 @@ Py_hash_t hash_of_str(PyObject* text) noexcept {
     return reinterpret_cast<PyASCIIObject*>(text)->hash;
 }
 
+bool is_number(PyObject* scalar) noexcept {
+    return PyLong_Check(scalar) || PyFloat_Check(scalar) || PyComplex_Check(scalar);
+}
+
 enum class Equality : uint8_t { equal, different, unknown };
 
 /// Whether dict would take two keys of the same hash for equal, if that can be told
@@ -63,8 +67,11 @@ enum class Equality : uint8_t { equal, different, unknown };
 Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {
     if (a == b) return Equality::equal;
     if (is_scalar(a) && is_scalar(b)) {
+        // Bytes warn when they are compared with a str or an int (-b).
+        if (Py_TYPE(a) != Py_TYPE(b) && (!is_number(a) || !is_number(b)))
+            return Equality::different;
         const int answer = PyObject_RichCompareBool(a, b, Py_EQ);
-        if (answer < 0) PyErr_Clear();  // BytesWarning as an error
+        if (answer < 0) PyErr_Clear();  // no memory
         if (answer < 0) return Equality::unknown;
         return answer ? Equality::equal : Equality::different;
     }

@@ -77,14 +77,57 @@ std::string found_by(const Op& op, PyObject* value) {
     });
 }
 
-std::string found_in(const Collector::Record& record) {
-    if (record.found.empty()) return "nothing";
+/// A relation that knows why its values do not pass.
+template <class T>
+concept TellsWhy =
+    requires(const T& relation, std::span<PyObject* const> values,
+             std::span<const std::string> paths) {
+        { relation.reason(values, paths) } -> std::same_as<std::string>;
+    };
+
+std::string reason_of(const Op& op, std::span<PyObject* const> values,
+                      std::span<const std::string> paths) {
+    return dispatch(op, [&]<class T>(const T& relation) -> std::string {
+        if constexpr (TellsWhy<T>) return relation.reason(values, paths);
+        return {};
+    });
+}
+
+/// "x = 1 (int), y is unbound": the values that a relation found, by their paths; of
+/// one value without.
+std::string found_by_relation(const Program& program, const Collector::Record& record) {
+    constexpr size_t most = 8;
+    const std::vector<std::string> paths = program.relation_paths(*record.op);
+    const auto sources = program.sources_of(*record.op);
+    if (paths.size() == 1 && !record.found[0] && sources[0].from_local)
+        return "unbound";
+    std::vector<PyObject*> values;
     std::string text;
-    for (const Owned<>& each : record.found) {
-        if (!each) return record.op->is_relation() ? "a value missing" : "unbound";
-        text += (text.empty() ? "" : ", ") + found_by(*record.op, each.get());
+    size_t missing = 0;
+    for (size_t i = 0; i < paths.size(); ++i) {
+        PyObject* value = record.found[i].get();
+        values.push_back(value);
+        if (!value) ++missing;
+        if (value && i >= most) continue;
+        text += text.empty() ? "" : ", ";
+        if (paths.size() == 1 && value) {
+            text += found_text(value);
+            continue;
+        }
+        text += paths[i];
+        text += value ? " = " + found_text(value)
+                      : std::string(sources[i].from_local ? " is unbound" : " is missing");
     }
-    return text;
+    if (paths.size() > most) text += ", ...";
+    const std::string why = missing ? "" : reason_of(*record.op, values, paths);
+    return why.empty() ? text : text + "; " + why;
+}
+
+std::string found_in(const Program& program, const Collector::Record& record) {
+    if (record.op->is_relation()) return found_by_relation(program, record);
+    if (record.found.empty()) return "nothing";
+    PyObject* found = record.found[0].get();
+    return found ? found_by(*record.op, found) : "unbound";
 }
 
 Failure describe(const Program& program, const Collector::Record& record) {
@@ -96,7 +139,8 @@ Failure describe(const Program& program, const Collector::Record& record) {
     failure.error = error_text(record.error.get());
     failure.python = program.claim_text(number);
     failure.path = op.is_relation() ? failure.python : program.path_text(number);
-    failure.found = found_in(record);
+    failure.found = found_in(program, record);
+    failure.is_step = op.is_step();
     failure.note = Owned<>::share(program.note_of(op));
     return failure;
 }
@@ -105,10 +149,16 @@ Failure describe(const Program& program, const Collector::Record& record) {
 
 std::string Failure::text() const {
     std::string text = path + ": expected " + expected + ", that is `" + python + "`; ";
-    if (!error.empty()) return text + "it raised " + error + " on " + found;
-    if (found == "unbound") return text + "the variable is unbound";
-    if (found == "nothing") return text + "there is no such name";
-    return text + (path == python ? "not to be had from " : "found ") + found;
+    if (!error.empty())
+        text += "it raised " + error + " on " + found;
+    else if (found == "unbound")
+        text += "the variable is unbound";
+    else if (found == "nothing")
+        text += "there is no such name";
+    else
+        text += (is_step ? "not found on " : "found ") + found;
+    if (note) text += " (note: " + note_text(note.get()) + ")";
+    return text;
 }
 
 std::string Explanation::text() const {

@@ -14,10 +14,11 @@ struct Failure {
     std::string kind;      ///< which kind or step: "is_true"
     std::string python;    ///< the guard as Python: "cfg.training is True"
     std::string expected;  ///< "is_true()"
-    std::string found;     ///< "False (bool)", or "unbound", or "nothing"
+    std::string found;     ///< "False (bool)", "x = 1 (int), y = 2 (int)", "unbound"
     /// "ZeroDivisionError: division by zero", empty for a plain fail.
     std::string error;
-    Owned<> note;  ///< what the user said of the guard, or null
+    bool is_step = false;  ///< it fetched nothing from what was found
+    Owned<> note;          ///< what the user said of the guard, or null
 
     /// One sentence for people.
     std::string text() const;

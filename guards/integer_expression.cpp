@@ -105,15 +105,18 @@ struct IntegerExpression::Machine {
     }
 };
 
-bool IntegerExpression::holds_by_steps(PyObject* const* values) const noexcept {
-    Machine machine(values);
+template <class Stop>
+[[gnu::always_inline]] inline bool IntegerExpression::run_all(
+    Machine& machine, const Stop& stop) const noexcept {
     const Instruction* const end = instructions_.data() + instructions_.size();
     for (const Instruction* at = instructions_.data(); at != end; ++at) {
         switch (at->operation) {
-#define GUARDTREE_MODE(code, mode)                                  \
-    case both(Code::code, Mode::mode):                              \
-        if (!machine.run<Code::code, Mode::mode>(*at)) [[unlikely]] \
-            return false;                                           \
+#define GUARDTREE_MODE(code, mode)                                    \
+    case both(Code::code, Mode::mode):                                \
+        if (!machine.run<Code::code, Mode::mode>(*at)) [[unlikely]] { \
+            stop(at);                                                 \
+            return false;                                             \
+        }                                                             \
         break;
 #define X(code)                    \
     GUARDTREE_MODE(code, stack)    \
@@ -135,6 +138,48 @@ bool IntegerExpression::holds_by_steps(PyObject* const* values) const noexcept {
         }
     }
     return machine.accumulator != 0;
+}
+
+bool IntegerExpression::holds_by_steps(PyObject* const* values) const noexcept {
+    Machine machine(values);
+    return run_all(machine, [](const Instruction*) {});
+}
+
+[[gnu::cold]] const IntegerExpression::Instruction* IntegerExpression::stopped_at(
+    PyObject* const* values) const noexcept {
+    Machine machine(values);
+    const Instruction* stopped = nullptr;
+    run_all(machine, [&](const Instruction* at) { stopped = at; });
+    return stopped;
+}
+
+std::string IntegerExpression::why_undefined(PyObject* const* values,
+                                             std::span<const std::string> paths) const {
+    const Instruction* stopped = stopped_at(values);
+    if (!stopped) return {};
+    const std::string path = stopped->source < paths.size() ? paths[stopped->source] : "";
+    switch (static_cast<Mode>(stopped->operation % 8)) {
+    case Mode::value: {
+        int64_t unused = 0;
+        if (read_integer(values[stopped->source], unused)) break;
+        if (PyLong_CheckExact(values[stopped->source]))
+            return path + " does not fit in 64 bits";
+        return path + " is not exactly an int";
+    }
+    case Mode::length: {
+        int64_t unused = 0;
+        if (read_length(values[stopped->source], unused)) break;
+        return path + " is not a builtin container";
+    }
+    case Mode::size:
+    case Mode::rank:
+        return path + " is not a tensor" +
+               (static_cast<Mode>(stopped->operation % 8) == Mode::size
+                    ? " that has this dimension"
+                    : "");
+    default: break;
+    }
+    return "it divides by zero, or a number does not fit in 64 bits";
 }
 
 void IntegerExpression::recognize_comparison() noexcept {

@@ -64,6 +64,11 @@ public:
         return outcome == Outcome::holds;
     }
 
+    /// Why it has no value, by the paths of `values`: "x is not an exact int". Empty
+    /// where it has one.
+    std::string why_undefined(PyObject* const* values,
+                              std::span<const std::string> paths) const;
+
     /// The same in Python, over one path for each name. `int64(v)` marks what is read.
     std::string text(std::span<const std::string> paths) const;
 
@@ -152,6 +157,13 @@ private:
     bool holds_by_steps(PyObject* const* values) const noexcept;
 
     struct Machine;
+
+    /// The instruction that has no value, or null.
+    const Instruction* stopped_at(PyObject* const* values) const noexcept;
+
+    /// False also where an instruction has no value, which is told to `stop`.
+    template <class Stop>
+    bool run_all(Machine& machine, const Stop& stop) const noexcept;
 
     Comparison comparison_;
     std::vector<Instruction> instructions_;

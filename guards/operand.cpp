@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "operand.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "../framelocals/exception.h"
@@ -72,6 +73,13 @@ std::string short_repr(PyObject* object) {
     if (PyUnicode_GET_LENGTH(text.get()) <= longest_repr) return utf8(text.get());
     auto head = Owned<>::steal(PyUnicode_Substring(text.get(), 0, longest_repr - 3));
     return utf8(head.get()) + "...";
+}
+
+std::string note_text(PyObject* note) {
+    if (!PyUnicode_CheckExact(note)) return short_repr(note);
+    std::string text = utf8(note);
+    std::ranges::replace(text, '\n', ' ');
+    return text;
 }
 
 std::string found_text(PyObject* object) {

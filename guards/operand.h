@@ -324,6 +324,9 @@ Owned<> attribute_of(PyObject* object, const char* name) noexcept;
 /// name. Runs user code and leaves no exception.
 std::string short_repr(PyObject* object);
 
+/// A note in one line: a str as it is, of other objects their short_repr.
+std::string note_text(PyObject* note);
+
 /// "3 (int)": what was found, for messages.
 std::string found_text(PyObject* object);
 

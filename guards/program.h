@@ -133,6 +133,9 @@ public:
     /// step, the path. Cold.
     std::string claim_text(size_t number) const;
 
+    /// The paths of a relation's values, in order.
+    std::vector<std::string> relation_paths(const Op& relation) const;
+
     /// What the user said of the check or relation, or null.
     PyObject* note_of(const Op& op) const noexcept;
 

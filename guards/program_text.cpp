@@ -57,11 +57,16 @@ std::string Program::claim_text(size_t number) const {
     const Op& op = ops_[number];
     if (op.is_step()) return path_text(number);
     if (op.is_kind()) return python_text(op, path_text(number));
+    return relation_text(op, relation_paths(op));
+}
+
+std::vector<std::string> Program::relation_paths(const Op& relation) const {
+    const auto number = static_cast<size_t>(&relation - ops_.data());
     std::vector<std::string> paths;
-    for (const RelationSource& source : sources_of(op)) {
+    for (const RelationSource& source : sources_of(relation)) {
         paths.push_back(source_text(number, source));
     }
-    return relation_text(op, paths);
+    return paths;
 }
 
 PyObject* Program::note_of(const Op& op) const noexcept {

@@ -4,8 +4,52 @@
 
 #include <algorithm>
 
+#include "inner_kinds.h"
+#include "static_attribute.h"
+
 namespace guardtree {
 namespace {
+
+/// A kind of kinds runs user code where one of them does.
+bool calls_python(const Op& op) {
+    if (op.code() == code_of<AnyOf>)
+        return std::ranges::any_of(op.as<AnyOf>().kinds.ops(), calls_python);
+    if (op.code() == code_of<Not>)
+        return std::ranges::any_of(op.as<Not>().kind.ops(), calls_python);
+    return op.info().calls_python;
+}
+
+/// The one type that a value which passes has; null where a kind does not tell.
+PyTypeObject* exact_type(const Op& kind) {
+    return dispatch(kind, []<class T>(const T& concrete) -> PyTypeObject* {
+        if constexpr (requires { concrete.exact_type(); }) return concrete.exact_type();
+        return nullptr;
+    });
+}
+
+/// `value[key]` gives an item or raises IndexError.
+bool has_plain_items(PyTypeObject* type, PyObject* key) {
+    const bool is_sequence = type == &PyTuple_Type || type == &PyList_Type ||
+                             type == &PyUnicode_Type || type == &PyBytes_Type ||
+                             type == &PyRange_Type;
+    return is_sequence && PyLong_CheckExact(key);
+}
+
+/// `value.name` reads a field or binds a method of C, or raises AttributeError.
+bool has_plain_attribute(PyTypeObject* type, PyObject* name) {
+    const bool is_builtin =
+        type == &PyLong_Type || type == &PyFloat_Type || type == &PyComplex_Type ||
+        type == &PyBool_Type || type == &PyUnicode_Type || type == &PyBytes_Type ||
+        type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type ||
+        type == &PySet_Type || type == &PyFrozenSet_Type || type == &PyRange_Type ||
+        type == &PySlice_Type;
+    if (!is_builtin || type->tp_getattro != PyObject_GenericGetAttr) return false;
+    PyObject* descriptor = find_in_mro(type, name).get();
+    return !descriptor || Py_TYPE(descriptor) == &PyGetSetDescr_Type ||
+           Py_TYPE(descriptor) == &PyMemberDescr_Type ||
+           Py_TYPE(descriptor) == &PyMethodDescr_Type ||
+           Py_TYPE(descriptor) == &PyWrapperDescr_Type;
+}
 
 uint64_t count_of(const std::vector<uint64_t>& counts, uint32_t id) noexcept {
     return id < counts.size() ? counts[id] : 0;
@@ -46,7 +90,7 @@ TreeOrder::TreeOrder(const Tree& tree, const FailureCounts* counts,
         if (useful_[id]) useful_[node.parent] = true;
         if (!counts_) continue;
         failures_[id] += count_of(counts_->nodes, id);
-        if (calls_python(node.step)) pure_[id] = false;
+        if (!is_pure_step(id)) pure_[id] = false;
         tree.each_check(id, [&](CheckId check) {
             failures_[id] += count_of(counts_->checks, check);
             if (calls_python(tree.check_at(check).kind)) pure_[id] = false;
@@ -54,6 +98,21 @@ TreeOrder::TreeOrder(const Tree& tree, const FailureCounts* counts,
         failures_[node.parent] += failures_[id];
         if (!pure_[id]) pure_[node.parent] = false;
     }
+}
+
+bool TreeOrder::is_pure_step(NodeId id) const {
+    const Op& step = tree_.node(id).step;
+    if (!calls_python(step)) return true;
+    bool is_plain = false;
+    tree_.each_check(tree_.node(id).parent, [&](CheckId check) {
+        PyTypeObject* type = exact_type(tree_.check_at(check).kind);
+        if (!type) return;
+        if (step.code() == code_of<Item>)
+            is_plain |= has_plain_items(type, step.as<Item>().key.value);
+        else if (step.code() == code_of<Attr>)
+            is_plain |= has_plain_attribute(type, step.as<Attr>().name.value);
+    });
+    return is_plain;
 }
 
 std::vector<NodeId> TreeOrder::children(NodeId node) const {
@@ -76,6 +135,70 @@ std::vector<CheckId> TreeOrder::checks(NodeId node) const {
             [&](CheckId id) { return count_of(counts_->checks, id); });
     }
     return ids;
+}
+
+/// The first op at or below a node that may run user code.
+std::string TreeOrder::impure_text(NodeId node) const {
+    std::vector<NodeId> left{node};
+    while (!left.empty()) {
+        const NodeId id = left.back();
+        left.pop_back();
+        if (!is_pure_step(id))
+            return std::string(tree_.node(id).step.info().name) + " of " +
+                   tree_.path_text(id);
+        std::string text;
+        tree_.each_check(id, [&](CheckId check) {
+            const Op& kind = tree_.check_at(check).kind;
+            if (text.empty() && calls_python(kind))
+                text = python_text(kind, tree_.path_text(id));
+        });
+        if (!text.empty()) return text;
+        const size_t first = left.size();
+        tree_.each_child(id, [&](NodeId child) {
+            if (!pure_[child]) left.push_back(child);
+        });
+        std::reverse(left.begin() + static_cast<std::ptrdiff_t>(first), left.end());
+    }
+    return {};
+}
+
+/// Of each element the one that failed least among those before it is told, and the
+/// last one on the way that may run user code.
+template <class Id, class IsPure, class Count, class Text>
+void TreeOrder::add_kept(const std::vector<Id>& ids, IsPure is_pure, Count count,
+                         Text text, std::vector<KeptInOrder>& to) const {
+    size_t least = 0;
+    size_t impure = 0;
+    for (size_t i = 0; i < ids.size(); ++i) {
+        if (!is_pure(ids[i])) impure = i;
+        if (count(ids[i]) > count(ids[least]))
+            to.push_back({text(ids[i], false), count(ids[i]), text(ids[least], false),
+                          text(ids[impure], true) + " may run user code"});
+        if (count(ids[i]) < count(ids[least])) least = i;
+    }
+}
+
+std::vector<KeptInOrder> TreeOrder::kept() const {
+    std::vector<KeptInOrder> all;
+    if (!counts_) return all;
+    for (NodeId node = 0; node < tree_.node_count(); ++node) {
+        add_kept(
+            checks(node),
+            [&](CheckId id) { return !calls_python(tree_.check_at(id).kind); },
+            [&](CheckId id) { return count_of(counts_->checks, id); },
+            [&](CheckId id, bool) {
+                return python_text(tree_.check_at(id).kind, tree_.path_text(node));
+            },
+            all);
+        add_kept(
+            children(node), [&](NodeId id) { return pure_[id]; },
+            [&](NodeId id) { return failures_[id]; },
+            [&](NodeId id, bool is_reason) {
+                return is_reason ? impure_text(id) : tree_.path_text(id);
+            },
+            all);
+    }
+    return all;
 }
 
 }  // namespace guardtree

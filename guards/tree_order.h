@@ -7,8 +7,18 @@
 
 namespace guardtree {
 
+/// Siblings, or checks of one node, that are not in fail-first order.
+struct KeptInOrder {
+    std::string moved;   ///< what failed more often, in Python
+    uint64_t failures;   ///< of it
+    std::string behind;  ///< what failed less often and comes first
+    std::string reason;  ///< "attr(x.a) may run user code"
+};
+
 /// Without counts: the order in which they were made. With counts: what failed more
-/// often first, but nothing moves across a node or check that may run user code.
+/// often first, but nothing moves across a node or check that may run user code or
+/// raise. `attr` and `item` do neither where the guards before them say that the value
+/// is of a builtin type.
 class TreeOrder {
 public:
     TreeOrder(const Tree& tree, const FailureCounts* counts,
@@ -29,8 +39,16 @@ public:
 
     std::vector<CheckId> checks(NodeId node) const;
 
+    /// What fails more often than what comes before it, and why it stays there.
+    std::vector<KeptInOrder> kept() const;
+
 private:
-    bool calls_python(const Op& op) const noexcept { return op.info().calls_python; }
+    bool is_pure_step(NodeId node) const;
+    std::string impure_text(NodeId node) const;
+
+    template <class Id, class IsPure, class Count, class Text>
+    void add_kept(const std::vector<Id>& ids, IsPure is_pure, Count count, Text text,
+                  std::vector<KeptInOrder>& to) const;
 
     const Tree& tree_;
     const FailureCounts* counts_;

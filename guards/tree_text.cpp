@@ -38,6 +38,9 @@ std::string Tree::relation_text(CheckId id) const {
 std::string Tree::text(std::span<const CheckId> assumed) const {
     std::string text = "guard tree\n";
     std::vector<Pending> stack;
+    const auto remark = [&](uint32_t id) {
+        return note(id) ? "  # " + note_text(note(id)) : std::string();
+    };
     auto push_children = [&](NodeId id, size_t depth, const std::string& path) {
         const size_t first = stack.size();
         each_child(id, [&](NodeId child) { stack.push_back({child, depth, path}); });
@@ -54,13 +57,13 @@ std::string Tree::text(std::span<const CheckId> assumed) const {
             const Op& kind = checks_[id].kind;
             text += indent + "  - " + call_text(kind) + ": " + python_text(kind, path);
             if (std::ranges::binary_search(assumed, id)) text += "  [assumed]";
-            text += "\n";
+            text += remark(checks_[id].note) + "\n";
         });
         push_children(next.id, next.depth + 1, path);
     }
     for (CheckId id = 0; id < relations_.size(); ++id) {
         text += "  - " + std::string(relations_[id].relation.info().name) + ": " +
-                relation_text(id) + "\n";
+                relation_text(id) + remark(relations_[id].note) + "\n";
     }
     return text;
 }

@@ -47,6 +47,11 @@ struct Integers {
         return expression.value->text(paths);
     }
 
+    std::string reason(std::span<PyObject* const> values,
+                       std::span<const std::string> paths) const {
+        return expression.value->why_undefined(values.data(), paths);
+    }
+
     bool check(std::span<PyObject*> values) const noexcept {
         return expression.value->holds(values);
     }

@@ -48,6 +48,11 @@ struct OverlappingMemory {
         return text + ") == set(" + text_of(pairs) + ")";
     }
 
+    std::string reason(std::span<PyObject* const> values,
+                       std::span<const std::string> paths) const {
+        return overlap_text(values, paths);
+    }
+
     bool check(std::span<PyObject*> values) const noexcept {
         return pairs.are_all_of(values);
     }

@@ -30,6 +30,13 @@ struct SameObject {
         return text;
     }
 
+    std::string reason(std::span<PyObject* const> values,
+                       std::span<const std::string> paths) const {
+        size_t other = 1;
+        while (other + 1 < values.size() && values[other] == values[0]) ++other;
+        return paths[0] + " and " + paths[other] + " are different objects";
+    }
+
     bool check(std::span<PyObject*> values) const noexcept {
         return std::ranges::all_of(values,
                                    [&](PyObject* each) { return each == values[0]; });

@@ -16,6 +16,17 @@ std::string names_of(PyCodeObject* code, int from, int to) {
     return names.empty() ? "none" : names;
 }
 
+/// The place of a free variable among the free ones, or -1. An argument may have the
+/// same name: Dynamo's resume functions have such.
+int find_free(PyCodeObject* code, PyObject* name) noexcept {
+    const int first = first_free_slot(code);
+    for (int slot = first; slot < code->co_nlocalsplus; ++slot) {
+        PyObject* candidate = PyTuple_GET_ITEM(code->co_localsplusnames, slot);
+        if (PyUnicode_Compare(candidate, name) == 0) return slot - first;
+    }
+    return -1;
+}
+
 std::string subject(PyCodeObject* code) {
     const char* name = PyUnicode_AsUTF8(code->co_qualname);
     return std::string("'") + (name ? name : "?") + "'";
@@ -39,12 +50,11 @@ bool Local::bind(PyCodeObject* code, std::string& problem) noexcept {
 }
 
 bool Closure::bind(PyCodeObject* code, std::string& problem) noexcept {
-    const int first_free = first_free_slot(code);
-    index = find_slot(code, name.value) - first_free;
+    index = find_free(code, name.value);
     if (index >= 0) return true;
     problem = subject(code) + " has no free variable " + short_repr(name.value) +
               "; its free variables are " +
-              names_of(code, first_free, code->co_nlocalsplus);
+              names_of(code, first_free_slot(code), code->co_nlocalsplus);
     return false;
 }
 

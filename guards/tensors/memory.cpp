@@ -80,6 +80,31 @@ bool OverlapPairs::are_all_of(std::span<PyObject* const> tensors) const noexcept
     return found == pairs->size();
 }
 
+std::string overlap_text(std::span<PyObject* const> tensors,
+                         std::span<const std::string> paths) {
+    constexpr size_t most = 4;
+    std::vector<Extent> extents(tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+        if (!read_extent(tensors[i], extents[i]))
+            return paths[i] + " does not tell its memory";
+    }
+    std::string text;
+    size_t count = 0;
+    for (size_t j = 1; j < extents.size() && count < most; ++j) {
+        for (size_t i = 0; i < j && count < most; ++i) {
+            const Extent& a = extents[i];
+            const Extent& b = extents[j];
+            const bool are_empty = a.begin == a.end || b.begin == b.end;
+            const bool overlap =
+                a.device == b.device && a.begin < b.end && b.begin < a.end;
+            if (are_empty || !overlap) continue;
+            text += (count++ ? ", " : "") + paths[i] + " and " + paths[j];
+        }
+    }
+    if (!count) return "none overlap";
+    return text + (count == most ? ", ... overlap" : " overlap");
+}
+
 bool OverlapPairs::read(PyObject* from, OverlapPairs& to, References& keep,
                         Diagnostic& problem) {
     Constants constants;

@@ -37,6 +37,10 @@ struct OverlapPairs {
     bool are_all_of(std::span<PyObject* const> tensors) const noexcept;
 };
 
+/// "a and c overlap", "none overlap", or which value tells no memory; the first pairs.
+std::string overlap_text(std::span<PyObject* const> tensors,
+                         std::span<const std::string> paths);
+
 bool same(OverlapPairs a, OverlapPairs b) noexcept;
 size_t hash_of(OverlapPairs a) noexcept;
 std::string text_of(OverlapPairs a);

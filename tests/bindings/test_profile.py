@@ -159,6 +159,77 @@ def test_a_profile_of_other_guards_is_refused() -> None:
         guards.reordered(other.profile())
 
 
+def profiled(guards: gt.GuardManager) -> gt.GuardProfile:
+    """y fails in four of five checks."""
+    profile = guards.profile()
+    for i in range(20):
+        profile.check({"x": ((True,), 1), "y": i % 5, "z": 1})
+    return profile
+
+
+def callable_or_int(value: Any) -> bool:
+    return callable(value) or isinstance(value, int)
+
+
+def paths(guards: gt.GuardManager) -> list[str]:
+    return [each.path for each in guards.checks()]
+
+
+def test_items_and_attributes_of_builtin_values_are_passed() -> None:
+    guards = gt.GuardManager(step)
+    guards.local("x").type_match(tuple).item(0).is_not_none()
+    guards.local("y").type_match(int).attr("real").equals(3)
+    profile = profiled(guards)
+    assert paths(guards.reordered(profile)) == ["y", "y.real", "x", "x[0]"]
+    assert guards.order_limits(profile) == []
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        (lambda x: x.item(0).is_not_none(), "item of x[0] may run user code"),
+        (lambda x: x.type_match(tuple).attr("count").is_not_none(), None),
+        (lambda x: x.type_match(dict).item("a").is_not_none(), "item of x['a']"),
+        (lambda x: x.type_match(tuple).item(True).is_not_none(), "item of x[True]"),
+        (
+            lambda x: x.type_match(tuple).item(0).attr("count").is_not_none(),
+            "attr of x[0].count",
+        ),
+        (lambda x: x.is_truthy(), "bool(x) may run user code"),
+        (lambda x: x.any_of((("is_none",), ("type_match", tuple))), None),
+        (lambda x: x.not_(("python", callable)), "may run user code"),
+    ],
+)  # fmt: skip
+def test_what_stays_behind_user_code_is_told(build: Any, reason: str | None) -> None:
+    guards = gt.GuardManager(step)
+    build(guards.local("x"))
+    guards.local("y").equals(3)
+    profile = guards.profile()
+    value: Any = {"a": 1} if "dict" in str(guards) else ((True,), 1)
+    for i in range(20):
+        profile.check({"x": value, "y": i % 5, "z": 1})
+    limits = guards.order_limits(profile)
+    moved = guards.reordered(profile)
+    if reason is None:
+        assert (paths(moved)[0], limits) == ("y", [])
+    else:
+        assert paths(moved)[-1] == "y"
+        (told,) = limits
+        assert told.startswith("y failed 16 times and stays behind x: ")
+        assert reason in told
+
+
+def test_a_check_that_stays_behind_user_code_is_told() -> None:
+    guards = gt.GuardManager(step)
+    guards.local("y").python(callable_or_int).equals(3)
+    profile = profiled(guards)
+    asks = "test_profile.callable_or_int(y)"
+    assert guards.order_limits(profile) == [
+        f"same_constant(y, 3) failed 16 times and stays behind {asks}: "
+        f"{asks} may run user code"
+    ]
+
+
 def test_guarded_code_of_a_reordered_tree_uses_its_order(only: Any, hook: None) -> None:
     def old(x: Any, y: Any) -> str:
         return "old"

@@ -59,6 +59,85 @@ def test_a_relation_is_explained_with_its_values() -> None:
     assert explanation.checks_run == 2
 
 
+def found(guards: gt.GuardManager, **values: Any) -> list[str]:
+    return [each.found for each in guards.explain(values).failures]
+
+
+def test_a_relation_tells_its_values_by_their_paths() -> None:
+    guards = gt.GuardManager(step)
+    guards.same_object(guards.local("x").item(0), guards.local("y").attr("real"))
+    report = guards.explain({"x": [[1]], "y": 2})
+    assert str(report) == (
+        "x[0] is y.real: expected same_object(), that is `x[0] is y.real`; "
+        "found x[0] = [1] (list), y.real = 2 (int); "
+        "x[0] and y.real are different objects"
+    )
+    assert "had from" not in str(report)
+
+
+def test_a_relation_names_the_objects_that_are_one() -> None:
+    guards = gt.GuardManager(step)
+    guards.distinct_objects(guards.local("x"), guards.local("y"), guards.local("z"))
+    one, other = [1], [1]
+    (told,) = found(guards, x=one, y=other, z=one)
+    assert told == (
+        "x = [1] (list), y = [1] (list), z = [1] (list); x and z are the same object"
+    )
+
+
+def test_a_relation_shows_the_first_of_many_values() -> None:
+    guards = gt.GuardManager(step)
+    x = guards.local("x")
+    guards.distinct_objects(*[x.item(i) for i in range(20)])
+    (told,) = found(guards, x=[*range(19), 0])
+    assert told.startswith("x[0] = 0 (int), x[1] = 1 (int), ")
+    assert told.endswith("x[7] = 7 (int), ...; x[0] and x[19] are the same object")
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "told"),
+    [
+        ("n < 9", 12, "12 (int)"),
+        ("n < 9", True, "True (bool); x is not exactly an int"),
+        ("n < 9", 2**70, f"{2**70} (int); x does not fit in 64 bits"),
+        ("n * n < 9", 2**40, f"{2**40} (int); "
+         "it divides by zero, or a number does not fit in 64 bits"),
+        ("9 // n < 9", 0, "0 (int); "
+         "it divides by zero, or a number does not fit in 64 bits"),
+        ("len(n) < 2", "abc", "'abc' (str)"),
+        ("len(n) < 2", 3, "3 (int); x is not a builtin container"),
+        ("n.shape[0] < 2", 3, "3 (int); x is not a tensor that has this dimension"),
+        ("n.ndim < 2", 3, "3 (int); x is not a tensor"),
+    ],
+)  # fmt: skip
+def test_an_expression_tells_why_it_has_no_value(
+    expression: str, value: Any, told: str
+) -> None:
+    guards = gt.GuardManager(step)
+    guards.integers(expression, n=guards.local("x"))
+    assert found(guards, x=value) == [told]
+
+
+def test_a_relation_tells_which_of_its_values_is_missing() -> None:
+    guards = gt.GuardManager(step)
+    guards.integers("a < b", a=guards.local("x"), b=guards.local("y"))
+    assert found(guards, y=3) == ["x is unbound, y = 3 (int)"]
+
+
+def test_notes_are_printed_in_the_tree_and_in_the_report() -> None:
+    guards = gt.GuardManager(step)
+    x = guards.local("x").type_match(int).note("losses.py:12\nsecond line")
+    guards.distinct_objects(x, guards.local("y")).note(("tuple", 1))
+    assert str(guards).splitlines()[2:] == [
+        "    - type_match(int): type(x) is int  # losses.py:12 second line",
+        "  local('y')",
+        "  - distinct_objects: all_distinct(x, y)  # ('tuple', 1)",
+    ]
+    report = guards.explain({"x": "a", "y": 1})
+    assert str(report).endswith("found 'a' (str) (note: losses.py:12 second line)")
+    assert report.to_dict()["failures"][0]["note"] == "losses.py:12\nsecond line"
+
+
 def test_a_note_belongs_to_the_guard_before_it() -> None:
     origin = object()
     guards = gt.GuardManager(step)

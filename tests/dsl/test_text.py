@@ -7,6 +7,7 @@ import functools
 import gc
 import re
 import sys
+import traceback
 import types
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,47 @@ def test_a_refusal_shows_the_place() -> None:
         "      x == {1: len()}",
         "               ^~~~~",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "found"),
+    [
+        ("x = 3", 1, "="),
+        ("x == '\u540d\u524d\u540d\u524d' and y = 3", 1, "= 3"),
+        ("x == '\u540d\U0001f600' and\n y == '\u540d' and y = 3", 2, "= 3"),
+        ("x == '\u540d' and\r\n y = 3\r\nand x", 2, "= 3"),
+        ("x == '\u540d' and y == ['\u540d', len()]", 1, "len()"),
+        ("x == '\u540d' and", 1, ""),
+        ("x == '" + "\u540d" * 300 + "' and y / 2 == 1", 1, "/ 2"),
+    ],
+)
+def test_a_syntax_error_has_line_and_characters_as_pythons_own(
+    text: str, line: int, found: str
+) -> None:
+    with pytest.raises(SyntaxError) as caught:
+        gt.parse(text, step)
+    error = caught.value
+    told = text.splitlines()[line - 1]
+    column = told.rindex(found) + 1 if found else len(told) + 1
+    assert (error.lineno, error.text, error.offset) == (line, told, column)
+    assert (error.end_lineno, error.filename) == (line, "<guards>")
+    assert str(error).startswith(f"line {line}, column {column}: expected ")
+    if found == "len()":
+        assert error.end_offset == column + len(found)
+
+
+def test_a_traceback_shows_the_place_once() -> None:
+    with pytest.raises(SyntaxError) as caught:
+        gt.parse("x == '\u540d' and y = 3", step)
+    told = "".join(traceback.format_exception_only(caught.value)).splitlines()
+    assert told[0] == '  File "<guards>", line 1'
+    assert told[1] == "    x == '\u540d' and y = 3"
+    assert told[2].index("^") == 4 + caught.value.offset - 1
+    assert told[3].endswith(
+        "GuardSyntaxError: expected an operator or the end, found '='; "
+        "hint: write == to compare"
+    )
+    assert len(told) == 4
 
 
 def test_objects_without_a_name_are_given_one() -> None:

@@ -49,7 +49,7 @@ TEST_F(Explain, what_is_below_a_step_that_fetched_nothing_is_not_reported) {
     const Explanation explanation = guards.explained("{'x': 3, 'y': 0}");
     ASSERT_EQ(explanation.failures.size(), 2u);
     EXPECT_EQ(explanation.failures[0].text(),
-              "x.a: expected attr('a'), that is `x.a`; not to be had from 3 (int)");
+              "x.a: expected attr('a'), that is `x.a`; not found on 3 (int)");
     EXPECT_EQ(explanation.failures[1].path, "y");
 }
 

@@ -107,7 +107,8 @@ TEST_F(Relations, with_a_value_missing_are_explained_after_the_missing_path) {
     ASSERT_EQ(explanation.failures.size(), 2u);
     EXPECT_EQ(explanation.failures[0].kind, "list_item");
     EXPECT_EQ(explanation.failures[1].kind, "distinct_objects");
-    EXPECT_EQ(explanation.failures[1].found, "a value missing");
+    EXPECT_EQ(explanation.failures[1].found,
+              "list.__getitem__(x, 3) is missing, y = 2 (int)");
     EXPECT_EQ(guards.verdict("{'x': [1], 'y': 2}"), Verdict::fail);
     EXPECT_EQ(guards.explained("{'y': 2}").failures.size(), 2u);
 }

@@ -75,6 +75,7 @@ from .strict_mode import (
     strict_of_environment as _set_strict_of_environment,
 )
 from .tensors import TensorSpec
+from .texts import GuardSyntaxError
 
 _set_logs_of_environment()
 _set_strict_of_environment()
@@ -101,6 +102,7 @@ __all__ = [
     "GuardMiss",
     "GuardProfile",
     "GuardRelation",
+    "GuardSyntaxError",
     "GuardedCode",
     "GuardedFunction",
     "ProfileRow",

@@ -65,6 +65,9 @@ class optimize(ContextDecorator):
         self.callback = callback
         self._prior: List[Any] = []
 
+    def __repr__(self) -> str:
+        return f"<guardtree.optimize({self.callback!r})>"
+
     def __enter__(self) -> optimize:
         self._prior.append(set_eval_frame(self.callback))
         return self

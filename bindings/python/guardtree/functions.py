@@ -126,6 +126,13 @@ class HookedFunction:
         self._is_restored = False
         hooked_here().add(self)
 
+    def __repr__(self) -> str:
+        count = len(self._entries)
+        function = self._function()
+        name = function.__qualname__ if function else "None"
+        entries = "1 entry" if count == 1 else f"{count} entries"
+        return f"<guardtree.GuardedFunction of {name}: {entries}>"
+
     @classmethod
     def of(cls, function: FunctionType | MethodType) -> HookedFunction:
         """The one of a function, made where it has none that fits its code."""
