@@ -12,27 +12,35 @@ namespace {
 PyTypeObject* frame_type = nullptr;
 
 py::object f_locals(const FrameHandle& frame) {
-    PyObject* locals = frame.view().f_locals().get();
+    const Shared<KeptView> view = frame.view();
+    PyObject* locals = view->f_locals().get();
     if (!locals) throw py::error_already_set();
     return object_or_none(locals);
 }
 
 py::object module_name(const FrameHandle& frame) {
-    PyObject* globals = frame.view().globals().get();
+    const Shared<KeptView> view = frame.view();
+    PyObject* globals = view->globals().get();
     return object_or_none(PyDict_GetItemString(globals, "__name__"));
 }
 
 std::string representation(const FrameHandle& frame) {
     if (!frame.is_open()) return "<guardtree.Frame of a callback that is over>";
-    PyCodeObject* code = frame.view().code().get();
+    const Shared<KeptView> view = frame.view();
+    PyCodeObject* code = view->code().get();
     return "<guardtree.Frame about to run " +
            py::str(py::handle(code->co_qualname)).cast<std::string>() + ">";
 }
 
 }  // namespace
 
-const View& FrameHandle::view() const {
-    if (view_) return *view_;
+FrameHandle::FrameHandle(const View& frame, PyCodeObject* outer)
+    : view_(KeptView::of(frame)), outer_(outer) {
+    if (!view_) throw py::error_already_set();
+}
+
+Shared<KeptView> FrameHandle::view() const {
+    if (view_) return view_;
     throw std::runtime_error(
         "this frame was given to a callback that is over, and has run since; keep what "
         "you "
@@ -61,7 +69,7 @@ void bind_frame(py::module_& module) {
         .def_property_readonly(
             "f_code",
             [](const FrameHandle& self) {
-                return object_or_none(as_object(self.view().code().get()));
+                return object_or_none(as_object(self.view()->code().get()));
             },
             "The code object that is about to run.")
         .def_property_readonly("f_locals", &f_locals,
@@ -72,11 +80,11 @@ void bind_frame(py::module_& module) {
                                "for class bodies and modules their namespace itself.")
         .def_property_readonly("f_globals",
                                [](const FrameHandle& self) {
-                                   return object_or_none(self.view().globals().get());
+                                   return object_or_none(self.view()->globals().get());
                                })
         .def_property_readonly("f_builtins",
                                [](const FrameHandle& self) {
-                                   return object_or_none(self.view().builtins().get());
+                                   return object_or_none(self.view()->builtins().get());
                                })
         .def_property_readonly("f_lasti",
                                [](const FrameHandle& self) {
@@ -85,18 +93,18 @@ void bind_frame(py::module_& module) {
                                })
         .def_property_readonly("f_lineno",
                                [](const FrameHandle& self) {
-                                   return self.view().code().get()->co_firstlineno;
+                                   return self.view()->code().get()->co_firstlineno;
                                })
         .def_property_readonly(
             "closure",
             [](const FrameHandle& self) {
-                return object_or_none(self.view().closure().get());
+                return object_or_none(self.view()->closure().get());
             },
             "The function's cells, or None.")
         .def_property_readonly(
             "function",
             [](const FrameHandle& self) {
-                return object_or_none(self.view().function().get());
+                return object_or_none(self.view()->function().get());
             },
             "The function that is called.")
         .def("__repr__", &representation);

@@ -3,9 +3,7 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
-#include <memory>
-
-#include "../framelocals/view.h"
+#include "../framelocals/kept_view.h"
 
 namespace guardtree {
 
@@ -15,20 +13,18 @@ namespace py = pybind11;
 /// is read or held.
 class FrameHandle {
 public:
-    /// `outer`: the code of the callback that this one runs in, or null.
-    FrameHandle(const View& view, PyCodeObject* outer)
-        : view_(std::make_unique<KeptView>(view)), origin_(&view), outer_(outer) {}
+    /// `outer`: the code of the callback that this one runs in, or null. Throws where
+    /// there is no memory.
+    FrameHandle(const View& frame, PyCodeObject* outer);
 
-    /// Throws RuntimeError when the callback is over.
-    const View& view() const;
+    /// Throws RuntimeError when the callback is over. To be held while it is used:
+    /// another thread may close this.
+    Shared<KeptView> view() const;
 
-    bool is_open() const noexcept { return view_ != nullptr; }
+    bool is_open() const noexcept { return static_cast<bool>(view_); }
 
-    /// While the view that it was made of is there.
-    void close() noexcept {
-        if (view_) origin_->take_dict(*view_);
-        view_.reset();
-    }
+    /// What was shown, which may run user code when it goes.
+    Shared<KeptView> close() noexcept { return std::exchange(view_, {}); }
 
     /// The handle behind a Python Frame, or null for any other object.
     static FrameHandle* from_python(PyObject* object) noexcept;
@@ -36,9 +32,7 @@ public:
     PyCodeObject* outer_code() const noexcept { return outer_; }
 
 private:
-    /// Of its own: another greenlet may ask while the C stack of this one is away.
-    std::unique_ptr<KeptView> view_;
-    const View* origin_;
+    Shared<KeptView> view_;
     PyCodeObject* outer_;
 };
 

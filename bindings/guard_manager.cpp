@@ -26,10 +26,11 @@ GuardTree::GuardTree(py::handle scope) {
     PyObject* object = scope.ptr();
     PyObject* function = nullptr;
     PyObject* code = nullptr;
+    Shared<KeptView> view;
     if (FrameHandle* frame = FrameHandle::from_python(object)) {
-        const View& view = frame->view();
-        code = as_object(view.code().get());
-        function = view.function().get();
+        view = frame->view();
+        code = as_object(view->code().get());
+        function = view->function().get();
     } else if (PyCode_Check(object)) {
         code = object;
     } else {

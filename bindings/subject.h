@@ -38,8 +38,10 @@ bool with_view(std::span<const SlotName> names, PyObject* subject, ScopeOf scope
                Use use) {
     const auto held_subject = Owned<>::share(subject);
     const UserCode user_code;
-    if (FrameHandle* frame = FrameHandle::from_python(subject))
-        return use(frame->view());
+    if (FrameHandle* frame = FrameHandle::from_python(subject)) {
+        const Shared<KeptView> view = frame->view();
+        return use(*view);
+    }
     if (!PyDict_Check(subject)) require_mapping(subject);
     const HeldScope held = scope_of();
     // Who names no local reads no slot.

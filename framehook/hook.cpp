@@ -183,10 +183,7 @@ struct CallbackArguments {
         cache.skipped = true;
         return run_frame;
     }
-    const int built_before = view.dicts_built();
     const MissOutcome outcome = ask_callback(view, cache);
-    cache.counters.dicts_built +=
-        static_cast<uint64_t>(view.dicts_built() - built_before);
     switch (outcome.action) {
     case MissOutcome::run_plain: return run_frame;
     case MissOutcome::raise: return abandon(thread, frame);

@@ -39,18 +39,6 @@ int find_slot(PyCodeObject* code, PyObject* name) noexcept {
 
 static_assert(offsetof(CPython::Frame, f_globals) == frame_globals_offset);
 
-View::View(const View& frame, const void*) noexcept
-    : slots_(frame.slots_),
-      code_(frame.code_),
-      frame_(frame.frame_),
-      dict_(Owned<>::share(frame.dict_.get())) {}
-
-void View::take_dict(const View& kept) const noexcept {
-    if (!kept.dicts_built_) return;
-    dict_ = std::move(kept.dict_);
-    dicts_built_ += std::exchange(kept.dicts_built_, 0);
-}
-
 Borrowed<> View::builtins() const noexcept {
     return frame_ ? CPython::builtins(frame_) : scope_->builtins;
 }
@@ -80,11 +68,13 @@ Borrowed<> View::value(int slot) const noexcept {
     return slot >= first_free ? free_variable(slot - first_free) : local(slot);
 }
 
+Borrowed<> View::mapping() const noexcept {
+    if (mapping_ || !frame_) return mapping_;
+    return CPython::namespace_of(frame_);
+}
+
 Borrowed<> View::f_locals() const noexcept {
-    if (mapping_) return mapping_;
-    if (frame_) {
-        if (PyObject* own = CPython::namespace_of(frame_)) return own;
-    }
+    if (const Borrowed<> own = mapping()) return own;
     if (dict_) return dict_.get();
     auto dict = Owned<>::steal(PyDict_New());
     if (!dict) return nullptr;
@@ -98,6 +88,7 @@ Borrowed<> View::f_locals() const noexcept {
         // The first slot of a name speaks for it: an argument, not a free variable.
         if (found && !PyDict_SetDefault(dict.get(), name, found)) return nullptr;
     }
+    if (dict_) return dict_.get();  // another thread's, by now
     dict_ = std::move(dict);
     dicts_built_ = 1;
     ++dicts_built_count;

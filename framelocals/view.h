@@ -84,11 +84,11 @@ public:
     /// with an exception set when there is no memory.
     Borrowed<> f_locals() const noexcept;
 
+    /// What f_locals() gives without building, or null.
+    Borrowed<> mapping() const noexcept;
+
     /// 1 when f_locals() made a dict, else 0.
     int dicts_built() const noexcept { return dicts_built_; }
-
-    /// Takes over the dict that a KeptView of this one made, if it made one.
-    void take_dict(const View& kept) const noexcept;
 
 protected:
     View(const SlotWord* slots, PyCodeObject* code) noexcept
@@ -103,7 +103,10 @@ protected:
           mapping_(other.mapping_),
           has_free_slots_(other.has_free_slots_) {}
 
-    View(const View& frame, const void*) noexcept;
+    /// The dict that `other` built, if it built one, is this one's.
+    void share_dict(const View& other) noexcept {
+        dict_ = Owned<>::share(other.dict_.get());
+    }
 
     ~View() = default;
 
@@ -121,13 +124,6 @@ protected:
 private:
     mutable Owned<> dict_;
     mutable int dicts_built_ = 0;
-};
-
-/// A frame's view that may lie on the heap: a greenlet that waits has its C stack moved
-/// away, with the views on it, while the frame itself stays where it is.
-class KeptView : public View {
-public:
-    explicit KeptView(const View& frame) noexcept : View(frame, nullptr) {}
 };
 
 /// Names and slots that somebody wants to read (a program knows its own).
