@@ -129,6 +129,7 @@ class GuardManager:
         """New guards for the same scope: all, or those that `keep` accepts."""
     def profile(self) -> GuardProfile:
         """Counters for the whole tree as it is now, all zero."""
+    def order_limits(self, profile: GuardProfile) -> list[str]: ...
     def reordered(self, profile: GuardProfile) -> GuardManager:
         """New guards for the same scope, fail-first; the answers are the same."""
     def note(self, note: object) -> Self:
@@ -253,8 +254,9 @@ class GuardManager:
         and fetch nothing. In Python: `bound_method(value).__self__`."""
 
     def module(self, name: str) -> GuardManager:
-        """A module by its full name, as sys.modules has it. It is not imported. In
-        Python: `__import__('sys').modules[name]`."""
+        """A module by its full name, as sys.modules has it now. It is not imported.
+        Fetches nothing where sys.modules is no dict. In Python:
+        `__import__('sys').modules[name]`."""
 
     def module_attr(self, name: str) -> GuardManager:
         """An entry of the dict of a module (or of a subclass): a module's
@@ -351,10 +353,9 @@ class GuardManager:
     def dict_version(self, expected: dict[Any, Any]) -> Self:
         """This very dict, and since the guard was built nothing in it was added,
         removed, replaced by another object or reordered. What the values hold may
-        change. The dict is held, and from CPython 3.12 on its keys and values are
-        too: there the check compares their addresses, one by one. In Python it is
-        told by the identity of the dict only. In Python: `is_unchanged(value,
-        expected)`."""
+        change. The dict, its keys and its values are held. From CPython 3.12 on the
+        check compares their addresses, one by one. In Python it is told by the
+        identity of the dict only. In Python: `is_unchanged(value, expected)`."""
 
     def divisible_by(self, divisor: int) -> Self:
         """An int (exactly: bool fails) of at most 64 bits that `divisor` divides. In
@@ -743,6 +744,8 @@ def parse(
     text: str,
     scope: FunctionType | CodeType | Frame,
     names: dict[str, Any] | None = None,
+    *,
+    allow_calls: bool = True,
 ) -> GuardManager:
     """The guards that `text` claims, in the language of dsl/README.md."""
 
