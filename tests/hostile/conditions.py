@@ -1,6 +1,6 @@
 """What happens inside user code, and what must hold then: one function per condition.
 
-Each gets a case and its act, in a process of its own; AssertionError says what is wrong.
+Each gets a case and its act, in a process of its own. AssertionError tells what fails.
 """
 
 from __future__ import annotations

@@ -192,7 +192,9 @@ def one(act: Act) -> int:
 
 
 on_value("attr", with_property, lambda at, act: at.attr("name").equals(1))
-on_value("generic_attr", with_property, lambda at, act: at.generic_attr("name").equals(1))
+on_value("generic_attr", with_property, lambda at, act: at.generic_attr(
+    "name"
+).equals(1))  # fmt: skip
 on_value("has_attr", with_property, lambda at, act: at.has_attr("name"))
 on_value("lacks_attr", with_method("__getattr__", 1), lambda at, act: at.not_(
     ("lacks_attr", "name")
@@ -285,7 +287,9 @@ def hook_generator(act: Act) -> Case:
 
 
 def guarded_calls(name: str, call: Callable[[Any], Any], how: str) -> None:
-    @entry_point(f"a guarded function, {name}", "guard_function", f"GuardedFunction.{how}")
+    @entry_point(
+        f"a guarded function, {name}", "guard_function", f"GuardedFunction.{how}"
+    )
     def make(act: Act) -> Case:
         scope = function()
         guarded_function = gt.guard_function(scope)

@@ -1,4 +1,4 @@
-"""What the entry points of the matrix are written with: user code, cases, their list."""
+"""What the entry points of the matrix are written with: user code, cases, a list."""
 
 from __future__ import annotations
 
