@@ -141,3 +141,64 @@ for covers, how in {
     building(f"a message about an argument: {how}", strange(how),
         "refused", covers, ordinary=EITHER,
     )  # fmt: skip
+
+
+class Name(str):
+    """A name that is compared by user code."""
+
+    act: Act
+
+    def __eq__(self, other: object) -> bool:
+        self.act()
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def named(g: Any, act: Act) -> int:
+    """A text whose names are a dict with a key in Python."""
+    name = Name("n")
+    name.act = act
+    return len(gt.parse("a is n", function(), {name: gt}).checks())
+
+
+building("parse with a name in Python", named, 1, "parse")
+
+
+class Bindings(dict[str, Any]):
+    """Bindings whose items are user code."""
+
+    act: Act
+
+    def __iter__(self) -> Any:  # with this, dict() asks the methods
+        return super().__iter__()
+
+    def __getitem__(self, name: str) -> Any:
+        self.act()
+        return super().__getitem__(name)
+
+
+def bound(g: Any, act: Act) -> int:
+    scope = function()
+    guards, table = gt.GuardManager(scope), gt.Table(scope)
+    bindings = Bindings(x=guards.local("a"))
+    bindings.act = act
+    table.add(guards, 1, bindings=bindings)
+    return len(table)
+
+
+building("bindings in Python", bound, 1, "Table.add")
+
+
+def switched(g: Any, act: Act) -> bool:
+    """A setting whose truth is user code."""
+
+    class Setting:
+        def __bool__(self) -> bool:
+            act()
+            return True
+
+    return gt.set_assumptions(Setting())  # type: ignore[arg-type]
+
+
+building("a setting in Python", switched, True, "set_assumptions")

@@ -31,9 +31,6 @@ plain(TYPE, "StrictError.__init__")
 plain(READS, "assumption_counts features get_eval_frame get_include get_policy")
 plain(CODE, "cache_entries code_stats differences fail_code is_generator")
 plain(CODE, "removed_entries run_only")
-plain(NUMBERS, "set_assumptions")
-# A tree of text is built of constants and of objects that are given by name.
-plain(WRITES, "parse")
 
 for description in ("AssumedGuards", "GuardCounts", "ProfileRow", "Simplification"):
     members(description, NUMBERS, "__init__ __eq__ __hash__ __repr__")
