@@ -202,3 +202,25 @@ def switched(g: Any, act: Act) -> bool:
 
 
 building("a setting in Python", switched, True, "set_assumptions")
+
+
+def told(g: Any, act: Act) -> bool:
+    """The repr of an entry shows its payload."""
+    table = gt.Table(function())
+    return "Odd()" in repr(table.add(g, Odd(act, "repr")))
+
+
+building(
+    "an entry that is shown", told, True, "TableEntry.__repr__", ordinary=False
+)  # fmt: skip
+
+
+class Callback(Odd):
+    def __call__(self, *ignored: Any) -> None: ...
+
+
+building(
+    "an optimize that is shown",
+    lambda g, act: "Odd()" in repr(gt.optimize(Callback(act, "repr"))),
+    True, "optimize.__repr__",
+)  # fmt: skip

@@ -81,6 +81,28 @@ def in_optimize(act: Act) -> Case:
     return Case(run, ("hit", 1, 2), lambda: gt.reset_code(code), None, scope)
 
 
+@entry_point("a callback in a decorated function", "optimize.__call__")
+def decorated(act: Act) -> Case:
+    scope = function()
+    code = scope.__code__
+
+    def callback(frame: Any, entry: Any, state: Any) -> Any:
+        if frame.f_code is code:
+            act()
+            return gt.GuardedCode(hit.__code__, lambda found: True)
+        return Hook.callback(frame, entry, state)
+
+    within = gt.optimize(callback)(scope)
+
+    def run() -> Any:
+        try:
+            return within(1)
+        finally:
+            gt.reset_code(code)
+
+    return Case(run, ("hit", 1, 2), lambda: gt.reset_code(code), None, scope)
+
+
 class Shown:
     """A value that is shown by user code."""
 
