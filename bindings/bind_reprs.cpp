@@ -61,7 +61,8 @@ void bind_reprs(py::module_& module) {
                counted(py::len(self), "entry", "entries");
     });
     define_repr(module, "GuardProfile", [](const py::object& self) {
-        return ": " + counted(self.attr("checks").cast<size_t>(), "check", "checks") + ", " +
+        const auto checks = self.attr("checks").cast<size_t>();
+        return ": " + counted(checks, "check", "checks") + ", " +
                std::to_string(self.attr("passed").cast<size_t>()) + " passed";
     });
 }

@@ -79,6 +79,10 @@ Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {
                      : is_scalar(b) && differs_from_scalars(a)) {
         return Equality::different;
     }
+    if (is_scalar(a) || is_scalar(b)) {
+        const bool has_tuple = PyTuple_CheckExact(a) || PyTuple_CheckExact(b);
+        return has_tuple ? Equality::different : Equality::unknown;
+    }
     constexpr int deepest = 32;
     if (!PyTuple_CheckExact(a) || !PyTuple_CheckExact(b) || depth == deepest) {
         return Equality::unknown;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "assumptions/report.h"
+#include "native_found.h"
 #include "lookup.h"
 
 namespace guardtree {
@@ -68,7 +69,24 @@ concept TellsWhatItFound = requires(const T& kind, PyObject* value) {
     { kind.found(value) } -> std::same_as<std::string>;
 };
 
+/// What a native check says that it found; empty of one that says nothing.
+std::string found_by_native(PyObject* capsule, PyObject* value) {
+    if (!PyCapsule_IsValid(capsule, native_check_found)) return {};
+    const auto* functions = static_cast<const NativeFound*>(
+        PyCapsule_GetPointer(capsule, native_check_found));
+    const ExceptionPause pause;
+    const auto text =
+        Owned<>::steal(functions->found(value, PyCapsule_GetContext(capsule)));
+    std::string told = text && PyUnicode_Check(text.get()) ? utf8(text.get()) : "";
+    PyErr_Clear();
+    return told;
+}
+
 std::string found_by(const Op& op, PyObject* value) {
+    if (op.code() == code_of<Native>) {
+        std::string told = found_by_native(op.as<Native>().function.capsule, value);
+        if (!told.empty()) return told;
+    }
     return dispatch(op, [&]<class T>(const T& concrete) {
         if constexpr (TellsWhatItFound<T>)
             return concrete.found(value);
@@ -110,13 +128,10 @@ std::string found_by_relation(const Program& program, const Collector::Record& r
         if (!value) ++missing;
         if (value && i >= most) continue;
         text += text.empty() ? "" : ", ";
-        if (paths.size() == 1 && value) {
-            text += found_text(value);
-            continue;
-        }
-        text += paths[i];
-        text += value ? " = " + found_text(value)
-                      : std::string(sources[i].from_local ? " is unbound" : " is missing");
+        if (value)
+            text += (paths.size() == 1 ? "" : paths[i] + " = ") + found_text(value);
+        else
+            text += paths[i] + (sources[i].from_local ? " is unbound" : " is missing");
     }
     if (paths.size() > most) text += ", ...";
     const std::string why = missing ? "" : reason_of(*record.op, values, paths);

@@ -157,7 +157,8 @@ std::string IntegerExpression::why_undefined(PyObject* const* values,
                                              std::span<const std::string> paths) const {
     const Instruction* stopped = stopped_at(values);
     if (!stopped) return {};
-    const std::string path = stopped->source < paths.size() ? paths[stopped->source] : "";
+    const size_t source = stopped->source;
+    const std::string path = source < paths.size() ? paths[source] : "";
     switch (static_cast<Mode>(stopped->operation % 8)) {
     case Mode::value: {
         int64_t unused = 0;

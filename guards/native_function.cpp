@@ -3,20 +3,25 @@
 #include "native_function.h"
 
 #include <functional>
+#include <string_view>
 
 #include "foreign_function.h"
+#include "native_found.h"
 
 namespace guardtree {
 
 bool NativeFunction::read_named(PyObject* from, const char* name, const char* expects,
                                 NativeFunction& to, References& keep,
                                 Diagnostic& problem) {
-    if (!PyCapsule_IsValid(from, name)) {
+    const bool tells = std::string_view(name) == NativeCheck::name &&
+                       PyCapsule_IsValid(from, native_check_found);
+    if (!tells && !PyCapsule_IsValid(from, name)) {
         refuse_operand(problem, expects, from);
         return false;
     }
     to.capsule = from;
-    to.pointer = PyCapsule_GetPointer(from, name);
+    to.pointer = PyCapsule_GetPointer(from, tells ? native_check_found : name);
+    if (tells) to.pointer = static_cast<const NativeFound*>(to.pointer)->function;
     keep.push_back(Owned<>::share(from));
     return true;
 }

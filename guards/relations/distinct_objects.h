@@ -34,16 +34,7 @@ struct DistinctObjects {
     }
 
     std::string reason(std::span<PyObject* const> values,
-                       std::span<const std::string> paths) const {
-        for (size_t i = 1; i < values.size(); ++i) {
-            const auto end = values.begin() + static_cast<std::ptrdiff_t>(i);
-            const auto first = std::find(values.begin(), end, values[i]);
-            if (first == end) continue;
-            return paths[static_cast<size_t>(first - values.begin())] + " and " +
-                   paths[i] + " are the same object";
-        }
-        return {};
-    }
+                       std::span<const std::string> paths) const;
 
     bool check(std::span<PyObject*> values) const noexcept {
         if (values.size() == 2) return values[0] != values[1];

@@ -65,7 +65,8 @@ def trees() -> Any:
     """(what, guards) of all kinds and steps that take one of the operands."""
     for name in KINDS:
         for operand in OPERANDS:
-            for arguments in ((operand,), ((operand, 3),), ((operand, swapped(operand)),)):
+            both = (operand, swapped(operand))
+            for arguments in ((operand,), ((operand, 3),), (both,)):
                 guards = gt.GuardManager(step)
                 try:
                     getattr(guards.local("x"), name)(*arguments)

@@ -1,4 +1,4 @@
-"""What a text can run: nothing when it is read, and no calls where that is asked for."""
+"""What a text can run: nothing when it is read, no calls where that is asked for."""
 
 from __future__ import annotations
 

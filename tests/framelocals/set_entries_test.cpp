@@ -33,6 +33,35 @@ TEST_F(SetEntries, every_element_is_seen_once) {
     }
 }
 
+TEST_F(SetEntries, a_probe_meets_every_element_of_a_hash) {
+    names.run(
+        "class H:\n"
+        "  def __init__(self, hash): self.hash = hash\n"
+        "  def __hash__(self): return self.hash\n");
+    for (const char* text : {"{H(n % 7) for n in range(200)}", "{H(0), H(0), H(8)}",
+                             "{H(n << 20) for n in range(300)}", "set()",
+                             "frozenset(H(n) for n in range(1000))"}) {
+        const Owned<> set = names.eval(text);
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        while (next_set_entry(set.get(), &position, &key)) {
+            SetProbe probe(set.get(), PyObject_Hash(key));
+            PyObject* found = probe.next();
+            while (found && found != key) found = probe.next();
+            EXPECT_EQ(found, key) << text;
+        }
+    }
+}
+
+TEST_F(SetEntries, a_probe_ends_where_the_hash_is_not_there) {
+    for (const char* text :
+         {"set()", "{1}", "set(range(1000))", "set(range(100)) - set(range(3, 90))"}) {
+        const Owned<> set = names.eval(text);
+        SetProbe probe(set.get(), 123456789);
+        EXPECT_EQ(probe.next(), nullptr) << text;
+    }
+}
+
 TEST_F(SetEntries, walking_allocates_nothing) {
     const Owned<> set = names.eval("set(range(100))");
     const Allocations made = allocations_of([&] {

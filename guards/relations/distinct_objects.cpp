@@ -1,0 +1,20 @@
+// Which two of many values are the same object.
+// SPDX-License-Identifier: MIT
+#include "distinct_objects.h"
+
+#include <unordered_map>
+
+namespace guardtree {
+
+std::string DistinctObjects::reason(std::span<PyObject* const> values,
+                                    std::span<const std::string> paths) const {
+    std::unordered_map<PyObject*, size_t> first;
+    for (size_t i = 0; i < values.size(); ++i) {
+        const auto [at, is_new] = first.emplace(values[i], i);
+        if (!is_new)
+            return paths[at->second] + " and " + paths[i] + " are the same object";
+    }
+    return {};
+}
+
+}  // namespace guardtree
