@@ -79,6 +79,7 @@ Owned<> meaning_of(const Tree& tree, PyCodeObject* code) {
     if (!is_strict()) return {};
     try {
         const GuardText made = text_of(tree, {.code = code});
+        if (!made.refusal.empty()) return {};
         py::dict names;
         for (const auto& [name, object] : made.names)
             names[name.c_str()] = py::reinterpret_borrow<py::object>(object.get());

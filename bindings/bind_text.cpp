@@ -55,6 +55,7 @@ py::tuple to_text(const py::object& self) {
     const GuardTree& guards = GuardManager::of(self).tree();
     const GuardText made =
         text_of(guards.tree, scope_of(guards.code(), guards.function()));
+    if (!made.refusal.empty()) throw py::value_error("to_text: " + made.refusal);
     py::dict names;
     for (const auto& [name, object] : made.names) {
         names[name.c_str()] = py::reinterpret_borrow<py::object>(object.get());
@@ -101,7 +102,8 @@ void bind_text(py::module_& module, py::handle manager) {
         "`(text, names)` of the whole tree: `parse(text, scope, names)` gives the same "
         "tree, and Python means the same by the text. Objects without a name that "
         "leads to them (in a module or class, by their own account) are called `_0`, "
-        "`_1`, ... in it; `names` has them. Notes are not in it.");
+        "`_1`, ... in it; `names` has them. Notes are not in it. Raises ValueError "
+        "where paths nest deeper than parse reads (200 calls, 1000 steps).");
 }
 
 }  // namespace guardtree

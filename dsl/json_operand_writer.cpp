@@ -163,7 +163,11 @@ private:
 
     std::string operand(JsonShape shape, PyObject* object) {
         switch (shape) {
-        case JsonShape::constant: return constant(object);
+        case JsonShape::constant:
+            return is_too_long_for_text(object)
+                       ? refuse("has the same parts in it millions of times, and JSON "
+                                "would write them out each time")
+                       : constant(object);
         case JsonShape::expression:
             return PyUnicode_GET_LENGTH(object) <= longest_json_expression
                        ? text(object)

@@ -25,11 +25,13 @@ struct GuardText {
     std::string text;
     /// What objects without a name of their own are called in it: `_0`, `_1`, ...
     std::vector<std::pair<std::string, Owned<>>> names;
+    std::string refusal;  ///< why the tree has no text; empty where it has one
 };
 
 /// The text that parse_guards reads as the same tree in the same scope, one claim in a
 /// line; "True" for a tree without nodes. What Python means by it (eval) is what the
-/// tree checks. Notes are not in it. Cold.
+/// tree checks. Notes are not in it. A tree has no text where its paths nest deeper than
+/// text is read. Cold.
 GuardText text_of(const Tree& tree, const Scope& scope);
 
 /// Equal nodes, checks and relations in the same order; notes do not count, and neither

@@ -35,6 +35,9 @@ std::string word_of(const Op& op) {
     return std::string(explicit_word) + "." + (name == "global" ? "global_" : name);
 }
 
+/// Deeper expressions are not read (TextSyntax).
+constexpr size_t most_text_depth = 1000;
+
 /// Ops as text. Objects without a name get one. Templates come before their use in
 /// generic lambdas: Clang 14 does not find them behind it.
 class OpWriter {
@@ -52,10 +55,8 @@ private:
         ObjectName name;
         if (name_object(object.get(), name) && leads_to(name.text(), object.get()))
             return name.text();
-        for (const auto& [given, present] : to_.names) {
-            if (present.get() == object.get()) return given;
-        }
-        std::string given;
+        std::string& given = given_[object.get()];
+        if (!given.empty()) return given;
         do {
             given = "_" + std::to_string(next_name_++);
         } while (is_variable(given));
@@ -117,6 +118,14 @@ private:
         return object_text(object_of(operand));
     }
 
+    /// A constant that is too long for text gets a name, as an object would.
+    template <class T>
+    std::string constant_or_name(const T& operand) {
+        if (is_too_long_for_text(operand.value))
+            return object_text(Owned<>::share(operand.value));
+        return text_of(operand);
+    }
+
     template <class T>
     std::string operand_text(const T& operand, const std::string& value) {
         constexpr OperandForm form = form_of<T>;
@@ -131,7 +140,11 @@ private:
             return facts_text(operand.spec->facts);
         } else if constexpr (std::same_as<T, Key>) {
             if (contains_nan(operand.value)) return object_text(object_of(operand));
-            return text_of(operand);
+            return constant_or_name(operand);
+        } else if constexpr (requires {
+                                 { operand.value } -> std::convertible_to<PyObject*>;
+                             } && form == OperandForm::constant) {
+            return constant_or_name(operand);
         } else if constexpr (form == OperandForm::constant ||
                              form == OperandForm::name) {
             return text_of(operand);
@@ -207,29 +220,92 @@ private:
     const TextNames& names_;
     GuardText& to_;
     size_t next_name_ = 0;
+    std::map<PyObject*, std::string> given_;    ///< names of objects that have none
     std::map<const void*, Owned<>> stand_ins_;  ///< of operands that have died
+};
+
+/// Places of nodes in preorder.
+std::vector<NodeId> preorder_of(const Tree& tree) {
+    std::vector<NodeId> order;
+    std::vector<NodeId> stack = {0};
+    while (!stack.empty()) {
+        const NodeId id = stack.back();
+        stack.pop_back();
+        order.push_back(id);
+        const size_t first = stack.size();
+        tree.each_child(id, [&](NodeId child) { stack.push_back(child); });
+        std::reverse(stack.begin() + static_cast<ptrdiff_t>(first), stack.end());
+    }
+    return order;
+}
+
+/// The texts of paths, from what each step is over a mark.
+class Paths {
+public:
+    explicit Paths(const Tree& tree) : tree_(tree), steps_(tree.node_count()) {}
+
+    /// `text_of(step, value)`
+    void add(NodeId id, auto text_of) {
+        std::string text = text_of(tree_.node(id).step, std::string(mark));
+        const size_t place = text.find(mark);
+        if (place != text.npos) {
+            steps_[id].behind = text.substr(place + mark.size());
+            text.resize(place);
+        }
+        steps_[id].before = std::move(text);
+    }
+
+    std::string operator[](NodeId id) const {
+        std::vector<NodeId> path;
+        for (; id != 0; id = tree_.node(id).parent) path.push_back(id);
+        std::string text;
+        for (const NodeId step : path) text += steps_[step].before;
+        for (size_t i = path.size(); i-- > 0;) text += steps_[path[i]].behind;
+        return text;
+    }
+
+private:
+    static constexpr std::string_view mark = "\x01";  // in no Python text
+
+    struct Step {
+        std::string before;
+        std::string behind;
+    };
+
+    const Tree& tree_;
+    std::vector<Step> steps_;
 };
 
 class TreeWriter {
 public:
     TreeWriter(const Tree& tree, const Scope& scope)
-        : tree_(tree), names_{scope, nullptr}, ops_(names_, made_) {}
+        
+        : tree_(tree),
+          names_{scope, nullptr},
+          ops_(names_, made_),
+          order_(preorder_of(tree)),
+          paths_(tree),
+          given_(Owned<>::steal(PyDict_New())) {}
 
     GuardText run() {
-        find_paths();
+        if (!find_steps()) return std::move(made_);
         // Nodes that only relations speak of are made by them, if that gives the order.
         for (const bool says_all : {false, true}) {
             write(claims(says_all));
             if (reads_as_tree()) return std::move(made_);
         }
         std::vector<Claim> all = claims(true);
-        const std::vector<std::string> by_steps = explicit_paths();
+        const Paths by_steps = explicit_paths();
         for (Claim& claim : all) {
             if (reads_alone(claim)) continue;
-            claim.text = by_name(claim, natural_paths_);
+            claim.text = by_name(claim, paths_);
             if (!reads_alone(claim)) claim.text = by_name(claim, by_steps);
         }
         write(all);
+        Tree read;
+        Diagnostic problem;
+        if (!parse(made_.text, read, problem))
+            refuse(problem.message.substr(0, problem.message.find('\n')));
         return std::move(made_);
     }
 
@@ -250,23 +326,32 @@ private:
         if (all.empty()) made_.text = "True";
     }
 
-    /// All paths in Python, parents first.
-    void find_paths() {
-        natural_paths_.resize(tree_.node_count());
+    void refuse(const std::string& reason) {
+        made_ = {};
+        made_.refusal = "these guards have no text that can be read back: " + reason +
+                        "; use to_json()";
+    }
+
+    /// All steps in Python, parents first.
+    bool find_steps() {
         is_related_.assign(tree_.node_count(), false);
-        std::vector<NodeId> stack = children_of(0);
-        while (!stack.empty()) {
-            const NodeId id = stack.back();
-            stack.pop_back();
-            order_.push_back(id);
+        std::vector<size_t> depth(tree_.node_count());
+        for (const NodeId id : std::span(order_).subspan(1)) {
             const Node& node = tree_.node(id);
-            natural_paths_[id] = ops_.natural(node.step, natural_paths_[node.parent]);
-            const std::vector<NodeId> below = children_of(id);
-            stack.insert(stack.end(), below.begin(), below.end());
+            depth[id] = depth[node.parent] + 1;
+            if (depth[id] > most_text_depth) {
+                refuse("a path has more than " + std::to_string(most_text_depth) +
+                       " steps");
+                return false;
+            }
+            paths_.add(id, [&](const Op& step, const std::string& value) {
+                return ops_.natural(step, value);
+            });
         }
         for (const RelationCheck& relation : tree_.relations()) {
             for (const NodeId node : relation.nodes) is_related_[node] = true;
         }
+        return true;
     }
 
     /// The last one first.
@@ -281,11 +366,11 @@ private:
     /// there only if it `says_all`.
     std::vector<Claim> claims(bool says_all) {
         std::vector<Claim> made;
-        for (const NodeId id : order_) {
+        for (const NodeId id : std::span(order_).subspan(1)) {
             const Node& node = tree_.node(id);
             const bool is_bare = node.last_child == no_id && node.last_check == no_id;
             if (is_bare && (says_all || !is_related_[id]))
-                made.push_back({.text = presence(natural_paths_[id]), .node = id});
+                made.push_back({.text = presence(paths_[id]), .node = id});
             PyObject* exact_type = nullptr;
             tree_.each_check(id, [&](CheckId check) {
                 made.push_back({.text = kind_text(id, check, exact_type),
@@ -296,14 +381,14 @@ private:
         for (CheckId id = 0; id < tree_.relations().size(); ++id) {
             const RelationCheck& relation = tree_.relations()[id];
             made.push_back({.text = as_conjunct(relation_text(
-                                relation.relation, paths_of(relation, natural_paths_))),
+                                relation.relation, paths_of(relation, paths_))),
                             .relation = id});
         }
         return made;
     }
 
     /// guard.length(x, 3), over paths written in one way or the other.
-    std::string by_name(const Claim& claim, const std::vector<std::string>& paths) {
+    std::string by_name(const Claim& claim, const Paths& paths) {
         if (claim.relation != no_id) {
             const RelationCheck& relation = tree_.relations()[claim.relation];
             return ops_.by_name(relation.relation, paths_of(relation, paths));
@@ -312,14 +397,15 @@ private:
         return ops_.by_name(tree_.check_at(claim.check).kind, {paths[claim.node]});
     }
 
-    /// All paths by the steps' own names, parents first.
-    std::vector<std::string> explicit_paths() {
-        std::vector<std::string> paths(tree_.node_count());
-        for (const NodeId id : order_) {
-            const Node& node = tree_.node(id);
-            std::vector<std::string> values;
-            if (node.parent != 0) values.push_back(paths[node.parent]);
-            paths[id] = ops_.by_name(node.step, std::move(values));
+    /// All paths by the steps' own names.
+    Paths explicit_paths() {
+        Paths paths(tree_);
+        for (const NodeId id : std::span(order_).subspan(1)) {
+            paths.add(id, [&](const Op& step, std::string value) {
+                std::vector<std::string> values;
+                if (!is_root_step(step)) values.push_back(std::move(value));
+                return ops_.by_name(step, std::move(values));
+            });
         }
         return paths;
     }
@@ -329,7 +415,7 @@ private:
     }
 
     static std::vector<std::string> paths_of(const RelationCheck& relation,
-                                             const std::vector<std::string>& paths) {
+                                             const Paths& paths) {
         std::vector<std::string> found;
         for (const NodeId node : relation.nodes) found.push_back(paths[node]);
         return found;
@@ -338,7 +424,7 @@ private:
     /// `x == 3` where the type was claimed before, as Python compares such constants.
     std::string kind_text(NodeId id, CheckId check, PyObject*& exact_type) {
         const Op& kind = tree_.check_at(check).kind;
-        const std::string& path = natural_paths_[id];
+        const std::string& path = paths_[id];
         if (kind.code() == code_of<TypeMatch>)
             exact_type = kind.as<TypeMatch>().expected.object;
         if (kind.code() == code_of<Equals>) {
@@ -352,24 +438,25 @@ private:
         return as_conjunct(ops_.natural(kind, path));
     }
 
-    bool parse(const std::string& text, Tree& to) const {
-        const auto given = Owned<>::steal(PyDict_New());
-        for (const auto& [name, object] : made_.names) {
-            if (!given || PyDict_SetItemString(given.get(), name.c_str(), object.get()))
+    bool parse(const std::string& text, Tree& to, Diagnostic& problem) {
+        for (; given_count_ < made_.names.size(); ++given_count_) {
+            const auto& [name, object] = made_.names[given_count_];
+            if (!given_ ||
+                PyDict_SetItemString(given_.get(), name.c_str(), object.get()))
                 PyErr_Clear();
         }
-        const TextNames names{names_.scope, given.get()};
-        Diagnostic problem;
+        const TextNames names{names_.scope, given_.get()};
         return parse_guards(text, names, to, problem);
     }
 
-    bool reads_as_tree() const {
+    bool reads_as_tree() {
         Tree read;
-        return parse(made_.text, read) && same_tree(tree_, read);
+        Diagnostic problem;
+        return parse(made_.text, read, problem) && same_tree(tree_, read);
     }
 
     /// The claim without the others is what it stands for.
-    bool reads_alone(const Claim& claim) const {
+    bool reads_alone(const Claim& claim) {
         Tree expected;
         Diagnostic problem;
         if (claim.relation != no_id) {
@@ -385,7 +472,7 @@ private:
                 expected.check(node, tree_.check_at(claim.check).kind, problem);
         }
         Tree read;
-        return parse(claim.text, read) && same_tree(expected, read);
+        return parse(claim.text, read, problem) && same_tree(expected, read);
     }
 
     NodeId copy_path(NodeId id, Tree& to) const {
@@ -404,24 +491,11 @@ private:
     GuardText made_;
     OpWriter ops_;
     std::vector<NodeId> order_;
-    std::vector<std::string> natural_paths_;
+    Paths paths_;
+    Owned<> given_;          ///< what objects are called in the text, so far
+    size_t given_count_ = 0;
     std::vector<bool> is_related_;
 };
-
-/// Places of nodes in preorder.
-std::vector<NodeId> preorder_of(const Tree& tree) {
-    std::vector<NodeId> order;
-    std::vector<NodeId> stack = {0};
-    while (!stack.empty()) {
-        const NodeId id = stack.back();
-        stack.pop_back();
-        order.push_back(id);
-        const size_t first = stack.size();
-        tree.each_child(id, [&](NodeId child) { stack.push_back(child); });
-        std::reverse(stack.begin() + static_cast<ptrdiff_t>(first), stack.end());
-    }
-    return order;
-}
 
 bool same_checks(const Tree& a, NodeId x, const Tree& b, NodeId y) {
     std::vector<const Op*> left;

@@ -6,9 +6,14 @@
 
 namespace guardtree {
 
+bool next_set_entry(PyObject* set, Py_ssize_t* position, PyObject** key,
+                    Py_hash_t* hash) noexcept {
+    return _PySet_NextEntry(set, position, key, hash) != 0;
+}
+
 bool next_set_entry(PyObject* set, Py_ssize_t* position, PyObject** key) noexcept {
     Py_hash_t hash = 0;
-    return _PySet_NextEntry(set, position, key, &hash) != 0;
+    return next_set_entry(set, position, key, &hash);
 }
 
 // set_lookkey (Objects/setobject.c): runs of ten neighbours, then a jump. Were that to

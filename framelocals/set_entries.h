@@ -9,6 +9,10 @@ namespace guardtree {
 /// borrowed. Allocates nothing, runs nothing. The set must not change meanwhile.
 bool next_set_entry(PyObject* set, Py_ssize_t* position, PyObject** key) noexcept;
 
+/// The same, and the hash that the set has of the element.
+bool next_set_entry(PyObject* set, Py_ssize_t* position, PyObject** key,
+                    Py_hash_t* hash) noexcept;
+
 /// The elements of a set that have one hash, in the order in which CPython asks them.
 /// Nothing is compared, so no user code runs and nothing warns. The set must not change
 /// meanwhile.

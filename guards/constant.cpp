@@ -1,180 +1,30 @@
-// Snapshots of constants and their exact equality.
+// The exact equality of constants.
 // SPDX-License-Identifier: MIT
 #include "constant.h"
 
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 
+#include "../framelocals/cpython/key_probe.h"
+#include "../framelocals/same_text.h"
 #include "../framelocals/set_entries.h"
 
 #include "dict_lookup.h"
+#include "known_pairs.h"
 
 namespace guardtree {
 namespace {
-
-constexpr int deepest = 100;
-
-bool is_leaf(PyObject* object) noexcept {
-    return object == Py_None || object == Py_Ellipsis || PyBool_Check(object) ||
-           PyLong_CheckExact(object) || PyFloat_CheckExact(object) ||
-           PyComplex_CheckExact(object) || PyUnicode_CheckExact(object) ||
-           PyBytes_CheckExact(object);
-}
-
-/// Keys that are equal only to keys of their own type, so that a look-up decides. It
-/// compares nothing through CPython, which warns where a str meets bytes (-b).
-bool is_plain_key(PyObject* key) noexcept {
-    return PyUnicode_CheckExact(key) || PyBytes_CheckExact(key) || key == Py_None;
-}
 
 bool same_bits(double a, double b) noexcept {
     return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-bool refuse(Diagnostic& problem, PyObject* object) {
-    refuse_operand(problem, Constant::expects, object);
-    problem.message += "; for other objects use id_match(object) or python(predicate)";
-    return false;
-}
-
-Owned<> copy(PyObject* object, int depth, Diagnostic& problem);
-
-bool copy_key(PyObject* key, int depth, Diagnostic& problem, Owned<>& to) {
-    if (contains_nan(key)) {
-        problem = {
-            PyExc_ValueError,
-            "expected keys and elements that equal themselves, found a NaN among "
-            "those of a dict or set; use python(predicate)"};
-        return false;
-    }
-    to = copy(key, depth, problem);
-    return static_cast<bool>(to);
-}
-
-Owned<> copy_sequence(PyObject* object, int depth, Diagnostic& problem) {
-    const bool is_list = PyList_CheckExact(object);
-    const Py_ssize_t size = Py_SIZE(object);
-    auto made = Owned<>::steal(is_list ? PyList_New(size) : PyTuple_New(size));
-    for (Py_ssize_t i = 0; made && i < size; ++i) {
-        Owned<> item =
-            copy(is_list ? PyList_GET_ITEM(object, i) : PyTuple_GET_ITEM(object, i),
-                 depth, problem);
-        if (!item) return {};
-        if (is_list) {
-            PyList_SET_ITEM(made.get(), i, item.release());
-        } else {
-            PyTuple_SET_ITEM(made.get(), i, item.release());
-        }
-    }
-    return made;
-}
-
-Owned<> copy_dict(PyObject* object, int depth, Diagnostic& problem) {
-    auto made = Owned<>::steal(PyDict_New());
-    Py_ssize_t position = 0;
-    PyObject* key = nullptr;
-    PyObject* value = nullptr;
-    while (made && PyDict_Next(object, &position, &key, &value)) {
-        Owned<> key_copy;
-        if (!copy_key(key, depth, problem, key_copy)) return {};
-        Owned<> value_copy = copy(value, depth, problem);
-        if (!value_copy) return {};
-        if (PyDict_SetItem(made.get(), key_copy.get(), value_copy.get()) < 0) return {};
-    }
-    return made;
-}
-
-Owned<> copy_set(PyObject* object, int depth, Diagnostic& problem) {
-    auto items = Owned<>::steal(PySequence_List(object));
-    auto made = Owned<>::steal(PyList_New(0));
-    if (!items || !made) return {};
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
-        Owned<> item;
-        if (!copy_key(PyList_GET_ITEM(items.get(), i), depth, problem, item)) return {};
-        if (PyList_Append(made.get(), item.get()) < 0) return {};
-    }
-    return Owned<>::steal(PyFrozenSet_CheckExact(object) ? PyFrozenSet_New(made.get())
-                                                         : PySet_New(made.get()));
-}
-
-Owned<> copy(PyObject* object, int depth, Diagnostic& problem) {
-    if (is_leaf(object)) return Owned<>::share(object);
-    if (depth >= deepest) {
-        problem = {
-            PyExc_ValueError,
-            "expected a constant nested at most 100 deep, found a deeper one or one "
-            "that holds itself"};
-        return {};
-    }
-    if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
-        return copy_sequence(object, depth + 1, problem);
-    }
-    if (PyDict_CheckExact(object)) return copy_dict(object, depth + 1, problem);
-    if (PySet_CheckExact(object) || PyFrozenSet_CheckExact(object)) {
-        return copy_set(object, depth + 1, problem);
-    }
-    refuse(problem, object);
-    return {};
-}
-
-bool same_items(PyObject* const* a, PyObject* const* b, Py_ssize_t count) noexcept {
-    for (Py_ssize_t i = 0; i < count; ++i) {
-        if (!same_constant(a[i], b[i])) return false;
-    }
-    return true;
-}
-
-/// `key` comes from user data: only when it is a constant itself may it be looked up or
-/// compared without running user code.
-bool find_constant_key(PyObject* dict, PyObject* key, PyObject** found) noexcept {
-    if (is_plain_key(key)) {
-        *found = find_in_dict(dict, {key, PyObject_Hash(key)}).get();
-        return *found != nullptr;
-    }
-    Py_ssize_t position = 0;
-    PyObject* candidate = nullptr;
-    while (PyDict_Next(dict, &position, &candidate, found)) {
-        if (same_constant(key, candidate)) return true;
-    }
-    return false;
-}
-
-bool same_dict(PyObject* value, PyObject* constant) noexcept {
-    if (PyDict_GET_SIZE(value) != PyDict_GET_SIZE(constant)) return false;
-    Py_ssize_t position = 0;
-    PyObject* key = nullptr;
-    PyObject* item = nullptr;
-    while (PyDict_Next(value, &position, &key, &item)) {
-        PyObject* expected = nullptr;
-        if (!find_constant_key(constant, key, &expected)) return false;
-        if (!same_constant(item, expected)) return false;
-    }
-    return true;
-}
-
-bool find_in_set(PyObject* set, PyObject* key) noexcept {
-    if (is_plain_key(key)) {
-        SetProbe probe(set, PyObject_Hash(key));
-        PyObject* member = probe.next();
-        while (member && !same_constant(key, member)) member = probe.next();
-        return member != nullptr;
-    }
-    Py_ssize_t position = 0;
-    PyObject* candidate = nullptr;
-    while (next_set_entry(set, &position, &candidate)) {
-        if (same_constant(key, candidate)) return true;
-    }
-    return false;
-}
-
-bool same_set(PyObject* value, PyObject* constant) noexcept {
-    if (PySet_GET_SIZE(value) != PySet_GET_SIZE(constant)) return false;
-    Py_ssize_t position = 0;
-    PyObject* key = nullptr;
-    while (next_set_entry(value, &position, &key)) {
-        if (!find_in_set(constant, key)) return false;
-    }
-    return true;
+/// The hash that a dict has of a key; PyDict_Next left `position` behind the entry.
+Py_hash_t key_hash(PyObject* dict, Py_ssize_t position, PyObject* key) noexcept {
+    const KeyTable& keys = *dict_keys(dict);
+    if (keys.kind == KeyTable::general)
+        return keys.entries<DictGeneralEntry>()[position - 1].hash;
+    return reinterpret_cast<PyASCIIObject*>(key)->hash;
 }
 
 bool same_complex(PyObject* a, PyObject* b) noexcept {
@@ -183,69 +33,196 @@ bool same_complex(PyObject* a, PyObject* b) noexcept {
     return same_bits(x.real, y.real) && same_bits(x.imag, y.imag);
 }
 
-}  // namespace
-
-bool contains_nan(PyObject* key) noexcept {
-    if (PyFloat_CheckExact(key)) return std::isnan(PyFloat_AS_DOUBLE(key));
-    if (PyComplex_CheckExact(key)) {
-        const Py_complex number = PyComplex_AsCComplex(key);
-        return std::isnan(number.real) || std::isnan(number.imag);
-    }
-    if (!PyTuple_CheckExact(key)) return false;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
-        if (contains_nan(PyTuple_GET_ITEM(key, i))) return true;
-    }
-    return false;
+/// Of exactly these types: has parts that are constants.
+bool has_parts(PyTypeObject* type) noexcept {
+    return type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type ||
+           type == &PySet_Type || type == &PyFrozenSet_Type;
 }
 
-Owned<> snapshot_constant(PyObject* object, Diagnostic& problem) {
-    Owned<> made = copy(object, 0, problem);
-    if (!made && !problem) {  // CPython itself had no memory
-        PyErr_Clear();
-        problem = {PyExc_MemoryError, "no memory for a copy of a constant"};
-    }
-    return made;
-}
-
-bool same_constant(PyObject* value, PyObject* constant) noexcept {
-    if (value == constant) return true;
-    PyTypeObject* type = Py_TYPE(constant);
-    if (Py_TYPE(value) != type) return false;
+/// Two objects of one type that has no parts; false for types of users.
+bool same_leaf(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept {
     if (type == &PyLong_Type)
         return PyObject_RichCompareBool(value, constant, Py_EQ) == 1;
-    if (type == &PyUnicode_Type) {
-        return PyUnicode_GET_LENGTH(value) == PyUnicode_GET_LENGTH(constant) &&
-               PyUnicode_Compare(value, constant) == 0;
-    }
+    if (type == &PyUnicode_Type) return same_text(value, constant);
     if (type == &PyFloat_Type) {
         return same_bits(PyFloat_AS_DOUBLE(value), PyFloat_AS_DOUBLE(constant));
-    }
-    if (type == &PyTuple_Type || type == &PyList_Type) {
-        if (Py_SIZE(value) != Py_SIZE(constant)) return false;
-        return same_items(PySequence_Fast_ITEMS(value), PySequence_Fast_ITEMS(constant),
-                          Py_SIZE(constant));
     }
     if (type == &PyBytes_Type) {
         return Py_SIZE(value) == Py_SIZE(constant) &&
                std::memcmp(PyBytes_AS_STRING(value), PyBytes_AS_STRING(constant),
                            static_cast<size_t>(Py_SIZE(value))) == 0;
     }
-    if (type == &PyDict_Type) return same_dict(value, constant);
-    if (type == &PySet_Type || type == &PyFrozenSet_Type)
-        return same_set(value, constant);
-    if (type == &PyComplex_Type) return same_complex(value, constant);
-    return false;
+    return type == &PyComplex_Type && same_complex(value, constant);
+}
+
+/// One comparison. A part that is reached on many ways, in the value and in the
+/// constant, is compared once.
+class Comparison {
+public:
+    bool same(PyObject* value, PyObject* constant) noexcept {
+        if (value == constant) return true;
+        PyTypeObject* type = Py_TYPE(constant);
+        if (Py_TYPE(value) != type) return false;
+        return has_parts(type) ? same_whole(value, constant, type)
+                               : same_leaf(value, constant, type);
+    }
+
+    bool same_whole(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept {
+        // What is reached on several ways has as many references.
+        if (Py_REFCNT(value) == 1 || Py_REFCNT(constant) == 1)
+            return same_parts(value, constant, type);
+        const auto known = pairs_.find(value, constant);
+        if (known != KnownPairs::Answer::unknown)
+            return known == KnownPairs::Answer::same;
+        const bool is_same = same_parts(value, constant, type);
+        if (++compared_ > compared_without_pairs) [[unlikely]]
+            pairs_.add(value, constant, is_same);
+        return is_same;
+    }
+
+    bool same_set(PyObject* value, PyObject* constant) noexcept {
+        if (PySet_GET_SIZE(value) != PySet_GET_SIZE(constant)) return false;
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        Py_hash_t hash = 0;
+        while (next_set_entry(value, &position, &key, &hash)) {
+            if (!is_in_set(constant, key, hash)) return false;
+        }
+        return true;
+    }
+
+    /// `constant` is a set or frozenset of constants. A key of user data comes with the
+    /// hash that its container has of it: nothing is asked of the key.
+    bool is_in_set(PyObject* constant, PyObject* key, Py_hash_t hash) noexcept {
+        SetProbe probe(constant, hash);
+        while (PyObject* candidate = probe.next()) {
+            if (same(key, candidate)) return true;
+        }
+        return false;
+    }
+
+private:
+    static constexpr size_t compared_without_pairs = 4096;
+
+    bool same_parts(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept {
+        if (type == &PyDict_Type) return same_dict(value, constant);
+        if (type == &PySet_Type || type == &PyFrozenSet_Type)
+            return same_set(value, constant);
+        const Py_ssize_t size = Py_SIZE(constant);
+        if (Py_SIZE(value) != size) return false;
+        PyObject* const* a = PySequence_Fast_ITEMS(value);
+        PyObject* const* b = PySequence_Fast_ITEMS(constant);
+        for (Py_ssize_t i = 0; i < size; ++i) {
+            if (!same(a[i], b[i])) return false;
+        }
+        return true;
+    }
+
+    bool same_dict(PyObject* value, PyObject* constant) noexcept {
+        if (PyDict_GET_SIZE(value) != PyDict_GET_SIZE(constant)) return false;
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        PyObject* item = nullptr;
+        while (PyDict_Next(value, &position, &key, &item)) {
+            PyObject* expected = value_in(constant, key, key_hash(value, position, key));
+            if (!expected || !same(item, expected)) return false;
+        }
+        return true;
+    }
+
+    /// The value of a key of user data in a dict of constants, or null.
+    PyObject* value_in(PyObject* constant, PyObject* key, Py_hash_t hash) noexcept {
+        const KeyTable& keys = *dict_keys(constant);
+        if (keys.kind != KeyTable::general) {
+            const Py_ssize_t place = find_string(keys, {key, hash});
+            return place < 0 ? nullptr
+                             : string_entry_value(constant, static_cast<size_t>(place));
+        }
+        const auto* entries = keys.entries<DictGeneralEntry>();
+        KeyProbe probe(keys, hash);
+        for (Py_ssize_t at = probe.next(); at >= 0; at = probe.next()) {
+            const DictGeneralEntry& entry = entries[at];
+            if (entry.hash == hash && entry.key && same(key, entry.key))
+                return entry.value;
+        }
+        return nullptr;
+    }
+
+    KnownPairs pairs_;
+    size_t compared_ = 0;
+};
+
+/// Of a float, by what same_bits goes by.
+size_t hash_of_bits(double number) noexcept {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits * 0x9E3779B97F4A7C15u >> 7;
+}
+
+size_t hash_to(PyObject* constant, int depth) noexcept {
+    PyTypeObject* type = Py_TYPE(constant);
+    size_t hash = reinterpret_cast<uintptr_t>(type) >> 4;
+    const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x100000001B3u; };
+    if (type == &PyFloat_Type) {
+        mix(hash_of_bits(PyFloat_AS_DOUBLE(constant)));
+    } else if (type == &PyComplex_Type) {
+        const Py_complex number = PyComplex_AsCComplex(constant);
+        mix(hash_of_bits(number.real));
+        mix(hash_of_bits(number.imag));
+    } else if (type == &PyTuple_Type || type == &PyList_Type) {
+        constexpr Py_ssize_t most_items = 8;
+        constexpr int most_depth = 3;
+        mix(static_cast<size_t>(Py_SIZE(constant)));
+        const Py_ssize_t count =
+            depth < most_depth ? std::min(Py_SIZE(constant), most_items) : 0;
+        for (Py_ssize_t i = 0; i < count; ++i)
+            mix(hash_to(PySequence_Fast_ITEMS(constant)[i], depth + 1));
+    } else if (type == &PyDict_Type) {
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        size_t sum = 0;
+        while (PyDict_Next(constant, &position, &key, nullptr))
+            sum += static_cast<size_t>(key_hash(constant, position, key));
+        mix(sum);
+    } else if (PyAnySet_CheckExact(constant)) {
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        Py_hash_t each = 0;
+        size_t sum = 0;
+        while (next_set_entry(constant, &position, &key, &each))
+            sum += static_cast<size_t>(each);
+        mix(sum);
+    } else {
+        // Hashes of exactly these types run no user code and do not fail.
+        mix(static_cast<size_t>(PyObject_Hash(constant)));
+    }
+    return hash;
+}
+
+}  // namespace
+
+size_t hash_of_constant(PyObject* constant) noexcept {
+    return hash_to(constant, 0);
+}
+
+bool same_constant(PyObject* value, PyObject* constant) noexcept {
+    if (value == constant) return true;
+    PyTypeObject* type = Py_TYPE(constant);
+    if (Py_TYPE(value) != type) return false;
+    if (!has_parts(type)) return same_leaf(value, constant, type);
+    return Comparison().same_whole(value, constant, type);
 }
 
 bool has_keys_in_order(PyObject* dict, PyObject* constants) noexcept {
     if (!PyDict_Check(dict)) return false;
     const Py_ssize_t count = PyTuple_GET_SIZE(constants);
     if (PyDict_GET_SIZE(dict) != count) return false;
+    Comparison comparison;
     Py_ssize_t position = 0;
     Py_ssize_t i = 0;
     PyObject* key = nullptr;
     while (i < count && PyDict_Next(dict, &position, &key, nullptr)) {
-        if (!same_constant(key, PyTuple_GET_ITEM(constants, i++))) return false;
+        if (!comparison.same(key, PyTuple_GET_ITEM(constants, i++))) return false;
     }
     return i == count;
 }
@@ -254,17 +231,19 @@ bool has_keys(PyObject* dict, PyObject* constants) noexcept {
     if (!PyDict_Check(dict) || PyDict_GET_SIZE(dict) != PySet_GET_SIZE(constants)) {
         return false;
     }
+    Comparison comparison;
     Py_ssize_t position = 0;
     PyObject* key = nullptr;
     while (PyDict_Next(dict, &position, &key, nullptr)) {
-        if (!find_in_set(constants, key)) return false;
+        if (!comparison.is_in_set(constants, key, key_hash(dict, position, key)))
+            return false;
     }
     return true;
 }
 
 bool has_members(PyObject* value, PyObject* constants) noexcept {
     return (PySet_CheckExact(value) || PyFrozenSet_CheckExact(value)) &&
-           same_set(value, constants);
+           Comparison().same_set(value, constants);
 }
 
 }  // namespace guardtree

@@ -12,21 +12,26 @@
 
 namespace guardtree {
 
-/// A copy of `object` that nobody else can change: immutable parts are shared, lists,
-/// dicts and sets copied, all the way down. Null with `problem` filled when it is not a
-/// constant (Constant::expects), holds itself, or is nested deeper than 100.
+/// A copy of `object` that nobody else can change: lists, dicts and sets are copied, and
+/// tuples that have one in them; all else is shared. What occurs twice in the original is
+/// copied once. Null with `problem` filled when it is not a constant
+/// (Constant::expects), holds itself, or is nested deeper than 100.
 Owned<> snapshot_constant(PyObject* object, Diagnostic& problem);
 
 /// Exact equality of any `value` with a constant: types agree at every depth (`(1,)` is
 /// not `(True,)`), floats by bits (`0.0` is not `-0.0`, a NaN is itself), dicts and
-/// sets in any order. Never runs user code, allocates nothing. Cost: one compare when
-/// both are the same immutable object; else linear in the constant, quadratic in the
-/// number of numbers among the keys of a dict or set.
+/// sets in any order. Never runs user code. Cost: one compare when both are the same
+/// object, else linear in the constant. Allocates nothing, except for a constant that
+/// has the same parts in it thousands of times: those are compared once.
 bool same_constant(PyObject* value, PyObject* constant) noexcept;
+
+/// Equal for constants that are the same. Of sequences it looks at the first items, of
+/// sets and dicts at what they know of their keys.
+size_t hash_of_constant(PyObject* constant) noexcept;
 
 /// True for a NaN, and for a tuple with one in it: as keys they are found by their
 /// address only.
-bool contains_nan(PyObject* key) noexcept;
+bool contains_nan(PyObject* key);
 
 /// The keys of a dict or subclass, looked at as a dict, are exactly these constants in
 /// this order. Like same_constant: no user code, no allocation.
@@ -41,8 +46,13 @@ bool has_members(PyObject* value, PyObject* constants_frozenset) noexcept;
 /// The characters of a str; "?" for those that UTF-8 has not, and for null.
 std::string utf8(PyObject* text);
 
+/// A constant has the same parts in it so often that text, which writes them out each
+/// time, is millions of values longer than the constant.
+bool is_too_long_for_text(PyObject* constant);
+
 /// A constant as Python text that evaluates to the same constant, in full. Needs the
-/// names `nan`, `inf` and, for a NaN of other bits than `nan`, `nan_of_bits`.
+/// names `nan`, `inf` and, for a NaN of other bits than `nan`, `nan_of_bits`. For one
+/// that is too long for text, a text that says so.
 std::string constant_text(PyObject* constant);
 
 }  // namespace guardtree

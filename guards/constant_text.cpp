@@ -3,12 +3,54 @@
 #include <cmath>
 #include <cstring>
 
+#include <tsl/robin_map.h>
+
 #include "../framelocals/exception.h"
+#include "../framelocals/set_entries.h"
 
 #include "constant.h"
 
 namespace guardtree {
 namespace {
+
+/// How many values text would write, and how many there are.
+class Parts {
+public:
+    /// As a number that does not overflow: 2**100 is one more step of a loop.
+    double written(PyObject* constant) {
+        std::vector<PyObject*> parts;
+        if (PyTuple_CheckExact(constant) || PyList_CheckExact(constant)) {
+            const auto size = static_cast<size_t>(Py_SIZE(constant));
+            PyObject* const* const items = PySequence_Fast_ITEMS(constant);
+            parts.assign(items, items + size);
+        } else if (PyDict_CheckExact(constant)) {
+            Py_ssize_t position = 0;
+            PyObject* key = nullptr;
+            PyObject* value = nullptr;
+            while (PyDict_Next(constant, &position, &key, &value))
+                parts.insert(parts.end(), {key, value});
+        } else if (PyAnySet_CheckExact(constant)) {
+            Py_ssize_t position = 0;
+            PyObject* key = nullptr;
+            while (next_set_entry(constant, &position, &key)) parts.push_back(key);
+        } else {
+            return 1;
+        }
+        if (const auto known = known_.find(constant); known != known_.end())
+            return known->second;
+        double sum = 1;
+        for (PyObject* part : parts) sum += written(part);
+        there_are_ += 1 + static_cast<double>(parts.size());
+        known_.insert({constant, sum});
+        return sum;
+    }
+
+    double there_are() const noexcept { return there_are_; }
+
+private:
+    double there_are_ = 0;
+    tsl::robin_map<PyObject*, double> known_;
+};
 
 /// The repr; in hexadecimal for ints that are too long for a decimal one.
 std::string plain_text(PyObject* constant) {
@@ -47,11 +89,13 @@ std::string complex_text(PyObject* constant) {
     return "complex(" + float_text(number.real) + ", " + float_text(number.imag) + ")";
 }
 
+std::string part_text(PyObject* constant);
+
 std::string joined(PyObject* items, const char* open, const char* close) {
     std::string text = open;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) {
         if (i > 0) text += ", ";
-        text += constant_text(PySequence_Fast_GET_ITEM(items, i));
+        text += part_text(PySequence_Fast_GET_ITEM(items, i));
     }
     return text + close;
 }
@@ -63,7 +107,7 @@ std::string dict_text(PyObject* constant) {
     PyObject* value = nullptr;
     while (PyDict_Next(constant, &position, &key, &value)) {
         if (text.size() > 1) text += ", ";
-        text += constant_text(key) + ": " + constant_text(value);
+        text += part_text(key) + ": " + part_text(value);
     }
     return text + "}";
 }
@@ -80,18 +124,7 @@ std::string set_text(PyObject* constant) {
                      : joined(items.get(), "{", "}");
 }
 
-}  // namespace
-
-std::string utf8(PyObject* text) {
-    Py_ssize_t size = 0;
-    const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
-    if (data) return {data, static_cast<size_t>(size)};
-    PyErr_Clear();
-    return "?";
-}
-
-std::string constant_text(PyObject* constant) {
-    const ExceptionPause pause;
+std::string part_text(PyObject* constant) {
     if (PyFloat_CheckExact(constant)) return float_text(PyFloat_AS_DOUBLE(constant));
     if (PyComplex_CheckExact(constant)) return complex_text(constant);
     if (PyTuple_CheckExact(constant)) {
@@ -103,6 +136,31 @@ std::string constant_text(PyObject* constant) {
         return set_text(constant);
     }
     return plain_text(constant);
+}
+
+}  // namespace
+
+std::string utf8(PyObject* text) {
+    Py_ssize_t size = 0;
+    const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
+    if (data) return {data, static_cast<size_t>(size)};
+    PyErr_Clear();
+    return "?";
+}
+
+bool is_too_long_for_text(PyObject* constant) {
+    constexpr double most_repeated = 1 << 20;
+    Parts parts;
+    return parts.written(constant) > most_repeated + 16 * parts.there_are();
+}
+
+std::string constant_text(PyObject* constant) {
+    const ExceptionPause pause;
+    if (is_too_long_for_text(constant)) {
+        return "<a " + std::string(Py_TYPE(constant)->tp_name) +
+               " with the same parts in it millions of times>";
+    }
+    return part_text(constant);
 }
 
 }  // namespace guardtree

@@ -1,56 +1,14 @@
-// CPython's open addressing (lookdict, Objects/dictobject.c), with keys compared by
-// address first and by user code never. Were its probe order to change, keys would not
-// be found, never found wrongly; the tests would tell.
+// CPython's look-up in dicts (key_probe.h), with keys compared by address first and by
+// user code never.
 // SPDX-License-Identifier: MIT
 #include "dict_lookup.h"
 
-#include <cstring>
+#include "../framelocals/cpython/key_probe.h"
 
 #include "constant_compare.h"
 
 namespace guardtree {
 namespace {
-
-/// Places of entries with a hash, in probe order, until an index that was never used.
-class Probe {
-public:
-    Probe(const KeyTable& keys, Py_hash_t hash) noexcept
-        : keys_(keys),
-          mask_((size_t{1} << keys.log2_size) - 1),
-          at_(static_cast<size_t>(hash) & mask_),
-          perturb_(static_cast<size_t>(hash)) {}
-
-    /// The next place; -1 at the end. Deleted ones are left out.
-    Py_ssize_t next() noexcept {
-        for (;;) {
-            const Py_ssize_t place = index(at_);
-            if (place == -1) return -1;
-            perturb_ >>= 5;
-            at_ = (at_ * 5 + perturb_ + 1) & mask_;
-            if (place >= 0) return place;
-        }
-    }
-
-private:
-    template <class Integer>
-    Py_ssize_t index_as(size_t at) const noexcept {
-        Integer value;
-        std::memcpy(&value, keys_.indices() + at * sizeof value, sizeof value);
-        return static_cast<Py_ssize_t>(value);
-    }
-
-    Py_ssize_t index(size_t at) const noexcept {
-        if (keys_.log2_size < 8) return index_as<int8_t>(at);
-        if (keys_.log2_size < 16) return index_as<int16_t>(at);
-        if (keys_.log2_size < 32) return index_as<int32_t>(at);
-        return index_as<int64_t>(at);
-    }
-
-    const KeyTable& keys_;
-    size_t mask_;
-    size_t at_;
-    size_t perturb_;
-};
 
 Py_hash_t hash_of_str(PyObject* text) noexcept {
     return reinterpret_cast<PyASCIIObject*>(text)->hash;
@@ -104,7 +62,7 @@ constexpr Py_ssize_t undecided = -2;
 Py_ssize_t find_among_any(const KeyTable& keys, const Key& key) noexcept {
     const auto* entries = keys.entries<DictGeneralEntry>();
     Py_ssize_t found = not_found;
-    Probe probe(keys, key.hash);
+    KeyProbe probe(keys, key.hash);
     for (Py_ssize_t place = probe.next(); place >= 0; place = probe.next()) {
         const DictGeneralEntry& entry = entries[place];
         if (!entry.key || entry.hash != key.hash) continue;
@@ -127,7 +85,7 @@ bool is_key(const KeyTable& keys, Py_ssize_t place, const Key& key) noexcept {
 
 Py_ssize_t find_string(const KeyTable& keys, const Key& key) noexcept {
     if (!PyUnicode_CheckExact(key.value)) return -1;
-    Probe probe(keys, key.hash);
+    KeyProbe probe(keys, key.hash);
     for (Py_ssize_t place = probe.next(); place >= 0; place = probe.next()) {
         if (is_key(keys, place, key)) return place;
     }

@@ -52,17 +52,6 @@ struct Collector {
     }
 };
 
-std::string error_text(PyObject* exception) {
-    if (!exception) return {};
-    const ExceptionPause pause;
-    auto text = Owned<>::steal(PyObject_Str(exception));
-    const char* message = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-    std::string result = Py_TYPE(exception)->tp_name;
-    if (message && *message) result += std::string(": ") + message;
-    PyErr_Clear();
-    return result;
-}
-
 /// A kind that has more to say of a value than its repr.
 template <class T>
 concept TellsWhatItFound = requires(const T& kind, PyObject* value) {
@@ -151,7 +140,7 @@ Failure describe(const Program& program, const Collector::Record& record) {
     Failure failure;
     failure.kind = op.info().name;
     failure.expected = call_text(op);
-    failure.error = error_text(record.error.get());
+    if (record.error) failure.error = exception_text(record.error.get());
     failure.python = program.claim_text(number);
     failure.path = op.is_relation() ? failure.python : program.path_text(number);
     failure.found = found_in(program, record);

@@ -203,6 +203,17 @@ constexpr bool returns_owned = [] {
     }
 }();
 
+/// True for a step that may take the place of a value over which nothing needs any more:
+/// dropping that value may run user code, as the step itself may.
+template <class S>
+constexpr bool takes_places_over = [] {
+    if constexpr (GuardStep<S>) {
+        return returns_owned<S> && S::info.calls_python;
+    } else {
+        return false;
+    }
+}();
+
 /// A check over several values. `values` is the walk's scratch: borrowed, none null,
 /// and the relation may reorder them. `arity_problem(count)` is empty when it takes
 /// that many; `text(paths)` is the relation in Python.

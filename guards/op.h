@@ -227,6 +227,30 @@ size_t hash_op(const Op& op) noexcept;
 /// The op in Python, over `value`: "x.training is True" for is_true on "x.training".
 std::string python_text(const Op& op, const std::string& value);
 
+/// A path from the texts of its steps, the last step first: `text_of(step, value)` says
+/// what a step is over a value, and has the value once. `start` is what the first step is
+/// over. Linear in the text that is made.
+template <class TextOf>
+std::string nested_text(std::span<const Op* const> steps, std::string start,
+                        TextOf text_of) {
+    static constexpr std::string_view mark = "\x01";  // in no Python text
+    std::string before;
+    std::vector<std::string> behind;
+    for (const Op* step : steps) {
+        std::string text = text_of(*step, std::string(mark));
+        const size_t place = text.find(mark);
+        if (place == text.npos) {  // a root: nothing is before it
+            start = std::move(text);
+            break;
+        }
+        before.append(text, 0, place);
+        behind.push_back(text.substr(place + mark.size()));
+    }
+    before += start;
+    for (size_t i = behind.size(); i-- > 0;) before += behind[i];
+    return before;
+}
+
 /// Words of a text, and what stands for each.
 using WordTexts = std::vector<std::pair<std::string_view, std::string>>;
 

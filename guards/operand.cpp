@@ -12,8 +12,6 @@
 namespace guardtree {
 namespace {
 
-constexpr Py_ssize_t longest_repr = 120;
-
 size_t hash_pointer(const void* pointer) noexcept {
     return std::hash<const void*>{}(pointer);
 }
@@ -60,21 +58,6 @@ bool read_size(PyObject* from, Py_ssize_t& to, const char* expects,
 void refuse_operand(Diagnostic& problem, const char* expects, PyObject* found) {
     problem = {PyExc_TypeError,
                "expected " + std::string(expects) + ", found " + found_text(found)};
-}
-
-std::string short_repr(PyObject* object) {
-    const ExceptionPause pause;
-    auto text = Owned<>::steal(PyObject_Repr(object));
-    if (!text) {
-        // The text is a detail of something else: Ctrl-C is told when that is done.
-        if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
-        PyErr_Clear();
-        return "<" + std::string(Py_TYPE(object)->tp_name) +
-               " object, its repr raises>";
-    }
-    if (PyUnicode_GET_LENGTH(text.get()) <= longest_repr) return utf8(text.get());
-    auto head = Owned<>::steal(PyUnicode_Substring(text.get(), 0, longest_repr - 3));
-    return utf8(head.get()) + "...";
 }
 
 std::string note_text(PyObject* note) {
@@ -284,7 +267,7 @@ size_t hash_of(const Identity& a) noexcept {
 }
 
 size_t hash_of(const Constant& a) noexcept {
-    return hash_pointer(Py_TYPE(a.value));
+    return hash_of_constant(a.value);
 }
 
 size_t hash_of(const Key& a) noexcept {
@@ -316,11 +299,11 @@ size_t hash_of(Text a) noexcept {
 }
 
 size_t hash_of(Constants a) noexcept {
-    return static_cast<size_t>(PyTuple_GET_SIZE(a.value));
+    return hash_of_constant(a.value);
 }
 
 size_t hash_of(ConstantSet a) noexcept {
-    return static_cast<size_t>(PySet_GET_SIZE(a.value));
+    return hash_of_constant(a.value);
 }
 
 size_t hash_of(Int a) noexcept {

@@ -10,6 +10,8 @@
 
 #include "../framelocals/ref.h"
 
+#include "short_repr.h"
+
 namespace guardtree {
 
 /// Why an operand, a path or a tree was refused: what was expected, what was found,
@@ -319,10 +321,6 @@ std::string reference_text(PyObject* object);
 /// `object.<name>` through the full protocol, by the interned name: a new str for each
 /// call would stay in CPython's method cache. Null with an exception set.
 Owned<> attribute_of(PyObject* object, const char* name) noexcept;
-
-/// `repr(object)` cut to about 120 characters; a repr that raises gives the type's
-/// name. Runs user code and leaves no exception.
-std::string short_repr(PyObject* object);
 
 /// A note in one line: a str as it is, of other objects their short_repr.
 std::string note_text(PyObject* note);

@@ -5,17 +5,20 @@
 // A `local` makes no op: ops on its value address the slot. (2) A fetched value is live
 // from its step to the last op that reads it. If its step makes a new reference, or an
 // op that may run user code lies in that range (its last reader included), the value is
-// owned: it gets a place of its own among the first values, and the walk drops it at
-// its end. Other values are borrowed and share places as their lives allow.
+// owned: it gets a place among the first values, and the walk drops it at its end. A
+// step that may run user code takes a place over whose value nothing reads any more, and
+// drops that value. Other values are borrowed and share places as their lives allow.
 //
 // Requirements that a change must keep: 1. no op reads a place before a step wrote it;
 // 2. every value that is live when user code may run is owned, by the walk or by the
-// view;
+// view, and a place is taken over only where user code may run;
 // 3. `skip` of a step covers exactly the ops that read its value or a descendant's.
 #include "program.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <queue>
 
 #include "assumptions/assumption.h"
 #include "assumptions/eligible.h"
@@ -37,6 +40,12 @@ bool makes_reference(const Op& op) noexcept {
         } else {
             return false;
         }
+    });
+}
+
+bool may_take_over(const Op& op) noexcept {
+    return dispatch(op, [](const auto& concrete) {
+        return takes_places_over<std::remove_cvref_t<decltype(concrete)>>;
     });
 }
 
@@ -354,12 +363,9 @@ private:
             const auto next = std::ranges::upper_bound(python_ops, i);
             owned_[i] = makes_reference(ops[i]) ||
                         (next != python_ops.end() && *next <= last_read_[i]);
-            if (owned_[i]) ++owned_count_;
         }
-        for (const size_t op : kept_) {
-            if (!owned_[op]) ++owned_count_;
-            owned_[op] = true;
-        }
+        is_handed_over_.assign(ops.size(), false);
+        for (const size_t op : kept_) owned_[op] = is_handed_over_[op] = true;
         program_.kept_count_ = static_cast<uint16_t>(kept_.size());
     }
 
@@ -368,15 +374,16 @@ private:
         if (bound_.empty()) return;
         using Source = BoundValues::Source;
         auto made = std::make_unique<BoundValues>();
+        std::vector<size_t> last_use(tree_.node_count());
+        for (size_t i = 0; i < bound_.size(); ++i) last_use[bound_[i]] = i;
         for (size_t i = 0; i < bound_.size(); ++i) {
             const NodeId node = bound_[i];
             const size_t op = producer_[node];
-            const auto later = bound_.subspan(i + 1);
-            const bool again = std::ranges::find(later, node) != later.end();
+            const bool again = last_use[node] != i;
             if (slot_[node] >= 0) {
                 made->values.push_back(
                     {Source::slot, static_cast<uint16_t>(slot_[node])});
-            } else if (std::ranges::find(kept_, op) != kept_.end()) {
+            } else if (is_handed_over_[op]) {
                 made->values.push_back({again ? Source::shared : Source::kept,
                                         program_.ops_[op].destination});
             } else {
@@ -388,44 +395,66 @@ private:
         program_.bound_ = std::move(made);
     }
 
-    /// Owned values first, each in a place of its own, the last of them those that are
-    /// handed over; then those that relations read, the same; then what shares places;
-    /// then the relations' scratch. The number of all.
+    /// Gives places again whose values nothing needs any more. The one that has been
+    /// free for longest goes first.
+    class Places {
+    public:
+        explicit Places(size_t first) : end_(first) {}
+
+        /// For the value of op `i`, which is read last by op `last_read`.
+        uint16_t take(size_t i, size_t last_read, bool may_share) {
+            size_t place = end_;
+            if (may_share && !taken_.empty() && taken_.top().first < i) {
+                place = taken_.top().second;
+                taken_.pop();
+            } else {
+                ++end_;
+            }
+            taken_.push({last_read, place});
+            return static_cast<uint16_t>(place);
+        }
+
+        uint16_t take_for_good() { return static_cast<uint16_t>(end_++); }
+
+        size_t end() const noexcept { return end_; }
+
+    private:
+        using Taken = std::pair<size_t, size_t>;  ///< last reader, place
+        size_t end_;
+        std::priority_queue<Taken, std::vector<Taken>, std::greater<>> taken_;
+    };
+
+    /// Owned values first, the last of them those that are handed over; then borrowed
+    /// ones that relations read; then other borrowed ones; then the relations' scratch.
+    /// What a relation reads has a place of its own. The number of all.
     size_t give_places() {
         Ops& ops = program_.ops_;
-        size_t next_bound = owned_count_ - kept_.size();
-        for (const size_t op : kept_)
-            ops[op].destination = static_cast<uint16_t>(next_bound++);
-        size_t next_owned = 0;
-        size_t next_kept = owned_count_;
+        Places owned(0);
         for (size_t i = 0; i < ops.size(); ++i) {
-            if (!ops[i].is_step() || !(owned_[i] || is_kept_[i])) continue;
-            if (std::ranges::find(kept_, i) != kept_.end()) continue;
-            ops[i].destination =
-                static_cast<uint16_t>(owned_[i] ? next_owned++ : next_kept++);
+            if (!ops[i].is_step() || !owned_[i] || is_handed_over_[i]) continue;
+            const bool may_share = may_take_over(ops[i]);
+            ops[i].destination = is_kept_[i]
+                                     ? owned.take_for_good()
+                                     : owned.take(i, last_read_[i], may_share);
         }
-        // Of the shared places: the op after which each is free.
-        std::vector<size_t> free_at;
+        for (const size_t op : kept_) ops[op].destination = owned.take_for_good();
+        owned_count_ = owned.end();
+        Places borrowed(owned_count_);
         for (size_t i = 0; i < ops.size(); ++i) {
-            if (!ops[i].is_step() || owned_[i] || is_kept_[i]) continue;
-            const auto free =
-                std::ranges::find_if(free_at, [i](size_t last) { return last < i; });
-            ops[i].destination = static_cast<uint16_t>(
-                next_kept + static_cast<size_t>(free - free_at.begin()));
-            if (free == free_at.end()) {
-                free_at.push_back(last_read_[i]);
-            } else {
-                *free = last_read_[i];
-            }
+            if (ops[i].is_step() && !owned_[i] && is_kept_[i])
+                ops[i].destination = borrowed.take_for_good();
         }
-        const size_t scratch = next_kept + free_at.size();
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (ops[i].is_step() && !owned_[i] && !is_kept_[i])
+                ops[i].destination = borrowed.take(i, last_read_[i], true);
+        }
         size_t largest = 0;
         for (Op& op : ops) {
             if (!op.is_relation()) continue;
-            op.destination = static_cast<uint16_t>(scratch);
+            op.destination = static_cast<uint16_t>(borrowed.end());
             largest = std::max(largest, size_t{op.place});
         }
-        return scratch + largest;
+        return borrowed.end() + largest;
     }
 
     const Tree& tree_;
@@ -445,6 +474,7 @@ private:
     std::vector<bool> is_kept_;
     std::vector<bool> owned_;
     std::vector<size_t> kept_;  ///< steps whose values are handed over
+    std::vector<bool> is_handed_over_;
     std::vector<Open> open_;
     size_t owned_count_ = 0;
 };

@@ -122,8 +122,8 @@ public:
     /// An object that an op compares with has died: the program can never pass again.
     bool is_dead() const noexcept;
 
-    /// The value that op `number`, a step or a kind, fetches or checks. Cold,
-    /// O(number).
+    /// The value that op `number`, a step or a kind, fetches or checks. Cold; linear in
+    /// the path, but for the first time.
     ValuePath path_of(size_t number) const;
 
     /// The same as a Python expression: "cfg.training".
@@ -151,10 +151,19 @@ private:
         PyObject* text;  ///< kept alive among the references
     };
 
+    struct Outline;
+
+    struct OutlineDeleter {
+        void operator()(const Outline* outline) const;
+    };
+
+    /// Made when it is asked for first.
+    const Outline& outline() const;
+
     std::string local_name(int32_t slot) const;
 
-    /// The path of a relation's value, which op `number` reads.
-    std::string source_text(size_t number, const RelationSource& source) const;
+    /// The path of a relation's value.
+    std::string source_text(const RelationSource& source) const;
 
     // What an evaluation reads comes first.
     Ops ops_;  ///< and Done
@@ -167,10 +176,11 @@ private:
     std::vector<RelationSource> sources_;
     std::vector<BlockItem> block_items_;
     std::vector<NameRow> name_rows_;
-    std::vector<Note> notes_;
+    std::vector<Note> notes_;  ///< of checks, then of relations, each by id
     References references_;
     std::vector<std::unique_ptr<Assumption>> assumptions_;
     std::unique_ptr<const BoundValues> bound_;
+    mutable std::unique_ptr<const Outline, OutlineDeleter> outline_;
 };
 
 }  // namespace guardtree

@@ -3,6 +3,7 @@
 #include "simplify.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "constant.h"
@@ -198,33 +199,84 @@ private:
         }
     }
 
-    /// Compares each check with each: removes implied ones, tells of contradictions.
+    /// What one round over the checks of a node goes by.
+    struct Round {
+        std::vector<Kept>& all;
+        std::vector<bool> is_gone;
+        std::vector<bool> is_excluded;
+        std::set<size_t> noisy;  ///< places of checks that run user code
+        std::map<PyTypeObject*, int> spoken;
+        size_t told = 0;
+
+        explicit Round(std::vector<Kept>& kept)
+            : all(kept), is_gone(kept.size()), is_excluded(kept.size()) {
+            for (size_t i = 0; i < all.size(); ++i) {
+                if (runs_user_code(all[i].kind)) noisy.insert(i);
+            }
+        }
+
+        /// No user code runs from one check to a later one.
+        bool is_quiet(size_t from, size_t to) const {
+            const auto next = noisy.lower_bound(from);
+            return next == noisy.end() || *next > to;
+        }
+
+        void remove(size_t i) {
+            is_gone[i] = true;
+            noisy.erase(i);
+        }
+
+        void finish() {
+            size_t left = 0;
+            for (size_t i = 0; i < all.size(); ++i) {
+                if (!is_gone[i]) all[left++] = all[i];
+            }
+            all.resize(left);
+        }
+
+        /// Whether a check may say something of others that no check before it has said.
+        /// Of an exact type the first says all, and the next what it says of the first.
+        bool speaks(size_t i) {
+            // What never passes has been told well enough.
+            constexpr size_t most_told = 64;
+            if (is_gone[i] || (is_excluded[i] && told > most_told)) return false;
+            const Op& kind = all[i].kind;
+            if (!is_alive(kind)) return false;
+            if (constant_of(kind) || kind.code() == code_of<Length> ||
+                kind.code() == code_of<TensorMatch> ||
+                kind.code() == code_of<IntRange>) {
+                return true;
+            }
+            PyTypeObject* type = exact_type_of(kind);
+            return type && spoken[type]++ < 2;
+        }
+    };
+
+    /// Compares checks that may say something with each: removes implied ones, tells of
+    /// contradictions. Linear, but for ranges and tensors, which are compared in pairs.
     void find_implied(NodeId id, std::vector<Kept>& all) {
+        Round round(all);
         for (size_t i = 0; i < all.size(); ++i) {
-            for (size_t j = 0; j < all.size(); ++j) {
-                if (i == j) continue;
+            if (!round.speaks(i)) continue;
+            for (size_t j = 0; j < all.size() && !round.is_gone[i]; ++j) {
+                if (i == j || round.is_gone[j]) continue;
                 const Op& implying = all[i].kind;
                 const Op& other = all[j].kind;
                 const Relationship said = said_by(implying, other);
-                if (said == Relationship::excluded) tell_of(implying, other, id);
-                const bool may_go = i < j || is_quiet(all, j, i);
+                if (said == Relationship::excluded) {
+                    round.is_excluded[j] = true;
+                    ++round.told;
+                    tell_of(implying, other, id);
+                }
+                const bool may_go = i < j || round.is_quiet(j, i);
                 if (said != Relationship::implied || !may_go) continue;
                 found_.removed.push_back(text(other, id) + ": " + text(implying, id) +
                                          " says so");
-                all.erase(all.begin() + static_cast<ptrdiff_t>(j));
-                if (j < i) --i;
-                --j;
+                round.remove(j);
             }
         }
+        round.finish();
         join_ranges(id, all);
-    }
-
-    /// No user code runs from one check to a later one.
-    static bool is_quiet(const std::vector<Kept>& all, size_t from, size_t to) {
-        for (size_t i = from; i <= to; ++i) {
-            if (runs_user_code(all[i].kind)) return false;
-        }
-        return true;
     }
 
     void tell_of(const Op& a, const Op& b, NodeId id) {
@@ -238,12 +290,17 @@ private:
 
     /// Two ranges that overlap are one, in the place of the first.
     void join_ranges(NodeId id, std::vector<Kept>& all) {
+        Round round(all);
+        std::vector<size_t> ranges;
         for (size_t i = 0; i < all.size(); ++i) {
-            for (size_t j = i + 1; j < all.size(); ++j) {
-                if (all[i].kind.code() != code_of<IntRange> ||
-                    all[j].kind.code() != code_of<IntRange> || !is_quiet(all, i, j)) {
-                    continue;
-                }
+            if (all[i].kind.code() == code_of<IntRange>) ranges.push_back(i);
+        }
+        for (auto first = ranges.begin(); first != ranges.end(); ++first) {
+            const size_t i = *first;
+            for (auto other = first + 1; other != ranges.end() && !round.is_gone[i];
+                 ++other) {
+                const size_t j = *other;
+                if (round.is_gone[j] || !round.is_quiet(i, j)) continue;
                 const auto& a = all[i].kind.as<IntRange>();
                 const auto& b = all[j].kind.as<IntRange>();
                 IntRange both;
@@ -253,10 +310,10 @@ private:
                 found_.removed.push_back(text(all[j].kind, id) + ": joined with " +
                                          text(all[i].kind, id));
                 all[i].kind = Op(both);
-                all.erase(all.begin() + static_cast<ptrdiff_t>(j));
-                --j;
+                round.remove(j);
             }
         }
+        round.finish();
     }
 
     void copy_relation(CheckId id) {
@@ -281,15 +338,20 @@ private:
         if (note) made_.annotate_relation(made, Owned<>::share(note));
     }
 
-    bool has_before(CheckId id) const {
+    /// An equal relation over the same values came before; notes this one.
+    bool has_before(CheckId id) {
         const RelationCheck& relation = tree_.relations()[id];
-        for (CheckId before = 0; before < id; ++before) {
+        size_t hash = hash_op(relation.relation);
+        for (const NodeId node : relation.nodes) hash = hash * 31 + node;
+        std::vector<CheckId>& like_it = relations_[hash];
+        for (const CheckId before : like_it) {
             const RelationCheck& other = tree_.relations()[before];
             if (same_op(relation.relation, other.relation) &&
                 relation.nodes == other.nodes) {
                 return true;
             }
         }
+        like_it.push_back(id);
         return false;
     }
 
@@ -317,6 +379,7 @@ private:
     std::vector<NodeId> place_;         ///< of each node, in the new tree
     std::vector<PyObject*> constants_;  ///< that nodes equal; null: not known
     std::set<std::string> told_;
+    std::map<size_t, std::vector<CheckId>> relations_;  ///< by their hashes
 };
 
 }  // namespace

@@ -34,9 +34,9 @@ std::string roots() {
     return text;
 }
 
-uint32_t edge_hash(NodeId parent, const Op& step) noexcept {
+uint32_t edge_hash(NodeId parent, const Op& op) noexcept {
     const uint64_t mixed =
-        (hash_op(step) ^ (parent * 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;
+        (hash_op(op) ^ (parent * 0x9E3779B97F4A7C15u)) * 0xD6E8FEB86659FD93u;
     return static_cast<uint32_t>(mixed >> 32);
 }
 
@@ -88,10 +88,7 @@ bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem, CheckId* to) 
                                          " checks a value; begin with " + roots()};
         return false;
     }
-    CheckId present = no_id;
-    each_check(node, [&](CheckId id) {
-        if (same_op(checks_[id].kind, kind)) present = id;
-    });
+    CheckId present = find_check(node, kind);
     if (present == no_id) {
         present = static_cast<CheckId>(checks_.size());
         checks_.push_back({.kind = kind});
@@ -99,6 +96,33 @@ bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem, CheckId* to) 
     }
     if (to) *to = present;
     return true;
+}
+
+/// Few checks are compared one by one. The set has all checks of a node from the moment
+/// that it is looked for one more than those.
+CheckId Tree::find_check(NodeId node, const Op& kind) {
+    constexpr int few = 16;
+    const CheckId last = nodes_[node].last_check;
+    if (last == no_id) return no_id;
+    CheckId at = last;
+    for (int i = 0; i < few; ++i) {
+        at = checks_[at].next;
+        if (same_op(checks_[at].kind, kind)) return at;
+        if (at == last) return no_id;
+    }
+    const auto add = [&](CheckId id) {
+        marks_.insert(Mark{edge_hash(node, checks_[id].kind), node, id});
+    };
+    const WantedMark first{edge_hash(node, checks_[at].kind), node, &checks_[at].kind,
+                           &checks_};
+    if (marks_.find(first) == marks_.end()) {
+        each_check(node, add);
+    } else {
+        add(last);  // the one that came since
+    }
+    const WantedMark wanted{edge_hash(node, kind), node, &kind, &checks_};
+    const auto found = marks_.find(wanted);
+    return found == marks_.end() ? no_id : found->check;
 }
 
 bool Tree::relate(const Op& relation, std::span<const NodeId> nodes,
@@ -138,6 +162,7 @@ void Tree::clear() {
     checks_.clear();
     relations_.clear();
     edges_.clear();
+    marks_.clear();
     notes_.clear();
     // What goes may run user code, which may look at the tree.
     References references;

@@ -168,6 +168,38 @@ private:
         }
     };
 
+    /// A check of a node that has many.
+    struct Mark {
+        uint32_t hash;
+        NodeId node;
+        CheckId check;
+    };
+
+    struct WantedMark {
+        uint32_t hash;
+        NodeId node;
+        const Op* kind;
+        const std::deque<Check>* checks;
+    };
+
+    struct MarkEqual {
+        using is_transparent = void;
+
+        bool operator()(Mark a, Mark b) const noexcept { return a.check == b.check; }
+
+        bool operator()(Mark a, const WantedMark& b) const noexcept {
+            return (*this)(b, a);
+        }
+
+        bool operator()(const WantedMark& a, Mark b) const noexcept {
+            return a.hash == b.hash && a.node == b.node &&
+                   same_op((*a.checks)[b.check].kind, *a.kind);
+        }
+    };
+
+    /// The check of the node that equals `kind`; no_id where there is none.
+    CheckId find_check(NodeId node, const Op& kind);
+
     uint32_t keep_note(Owned<> note);
 
     // Deques: they waste no memory while they grow.
@@ -177,6 +209,7 @@ private:
     References references_;
     std::vector<PyObject*> notes_;  ///< kept alive among the references
     tsl::robin_set<Slot, SlotHash, SlotEqual> edges_;
+    tsl::robin_set<Mark, SlotHash, MarkEqual> marks_;  ///< of nodes with many checks
 };
 
 }  // namespace guardtree

@@ -11,22 +11,14 @@ namespace {
 struct Pending {
     NodeId id;
     size_t depth;
-    std::string parent_path;
 };
 
 }  // namespace
 
 std::string Tree::path_text(NodeId id) const {
-    if (id == 0) return {};
-    // Outermost step last: collect upwards, render downwards (no recursion on deep
-    // paths).
-    std::vector<NodeId> path;
-    for (; id != 0; id = nodes_[id].parent) path.push_back(id);
-    std::string text;
-    for (size_t i = path.size(); i-- > 0;) {
-        text = python_text(nodes_[path[i]].step, text);
-    }
-    return text;
+    std::vector<const Op*> steps;
+    for (; id != 0; id = nodes_[id].parent) steps.push_back(&nodes_[id].step);
+    return nested_text(steps, {}, python_text);
 }
 
 std::string Tree::relation_text(CheckId id) const {
@@ -41,17 +33,18 @@ std::string Tree::text(std::span<const CheckId> assumed) const {
     const auto remark = [&](uint32_t id) {
         return note(id) ? "  # " + note_text(note(id)) : std::string();
     };
-    auto push_children = [&](NodeId id, size_t depth, const std::string& path) {
+    auto push_children = [&](NodeId id, size_t depth) {
         const size_t first = stack.size();
-        each_child(id, [&](NodeId child) { stack.push_back({child, depth, path}); });
+        each_child(id, [&](NodeId child) { stack.push_back({child, depth}); });
         std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
     };
-    push_children(0, 1, {});
+    push_children(0, 1);
     while (!stack.empty()) {
-        const Pending next = std::move(stack.back());
+        const Pending next = stack.back();
         stack.pop_back();
         const std::string indent(next.depth * 2, ' ');
-        const std::string path = python_text(nodes_[next.id].step, next.parent_path);
+        const bool has_checks = nodes_[next.id].last_check != no_id;
+        const std::string path = has_checks ? path_text(next.id) : "";
         text += indent + call_text(nodes_[next.id].step) + "\n";
         each_check(next.id, [&](CheckId id) {
             const Op& kind = checks_[id].kind;
@@ -59,7 +52,7 @@ std::string Tree::text(std::span<const CheckId> assumed) const {
             if (std::ranges::binary_search(assumed, id)) text += "  [assumed]";
             text += remark(checks_[id].note) + "\n";
         });
-        push_children(next.id, next.depth + 1, path);
+        push_children(next.id, next.depth + 1);
     }
     for (CheckId id = 0; id < relations_.size(); ++id) {
         text += "  - " + std::string(relations_[id].relation.info().name) + ": " +

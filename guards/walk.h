@@ -73,6 +73,11 @@ PyObject* source_of(const Op& op, const SlotWord* slots,
     return values[op.source];
 }
 
+/// What a place had whose next value has just been stored. Runs user code.
+[[gnu::noinline, gnu::cold]] inline void drop_former(PyObject* value) {
+    Owned<>::steal(value).reset();
+}
+
 template <class T, bool from_local, Walkable W>
 [[gnu::always_inline]] inline Verdict run(const Op& op, const W& view,
                                           const SlotWord* slots, PyObject** values,
@@ -93,6 +98,18 @@ template <class T, bool from_local, Walkable W>
             return answer;
         else
             return answer ? Verdict::pass : Verdict::fail;
+    } else if constexpr (takes_places_over<T>) {
+        Owned<> made;
+        if constexpr (RootStep<T>)
+            made = concrete.get(view);
+        else
+            made = concrete.get(source);
+        if (!made) return PyErr_Occurred() ? Verdict::error : Verdict::fail;
+        PyObject* const former =
+            std::exchange(values[op.destination], made.release());
+        if (former) [[unlikely]]
+            drop_former(former);
+        return Verdict::pass;
     } else if constexpr (returns_owned<T>) {
         if constexpr (RootStep<T>)
             values[op.destination] = concrete.get(view).release();

@@ -72,5 +72,28 @@ TEST_F(SetEntries, walking_allocates_nothing) {
     EXPECT_EQ(made.all(), 0u);
 }
 
+TEST_F(SetEntries, probing_finds_what_the_set_contains) {
+    for (const char* text :
+         {"set()", "{1}", "frozenset('abc')", "set(range(1000))", "set(range(7))",
+          "{i * 1024 for i in range(100)}", "{-i for i in range(50)}",
+          "set(range(100)) - set(range(3, 90))",
+          "{i * (2**61 - 1) for i in range(40)}", "{(i, 'x') for i in range(300)}"}) {
+        const Owned<> set = names.eval(text);
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        Py_hash_t hash = 0;
+        while (next_set_entry(set.get(), &position, &key, &hash)) {
+            EXPECT_EQ(hash, PyObject_Hash(key)) << text;
+            SetProbe probe(set.get(), hash);
+            PyObject* found = probe.next();
+            while (found && found != key) found = probe.next();
+            EXPECT_EQ(found, key) << text;
+        }
+        const Owned<> absent = names.eval("object()");
+        SetProbe probe(set.get(), PyObject_Hash(absent.get()));
+        while (PyObject* found = probe.next()) EXPECT_NE(found, absent.get());
+    }
+}
+
 }  // namespace
 }  // namespace guardtree::tests

@@ -220,6 +220,54 @@ TEST_F(Ownership, a_walk_may_run_inside_a_walk_of_the_same_program) {
     EXPECT_TRUE(names.is_true("depth == 3"));
 }
 
+TEST_F(Ownership, values_that_nothing_needs_give_their_places_back) {
+    names.run("class Values:\n  def __getitem__(self, i): return Fresh([i])");
+    for (int i = 0; i < 16000; ++i) {
+        const std::string number = std::to_string(i);
+        guards.guard({"local('x')", "item(" + number + ")", "length(1)"});
+    }
+    EXPECT_EQ(guards.program().owned_count(), 1);
+    EXPECT_EQ(guards.verdict("{'x': Values()}"), Verdict::pass);
+}
+
+TEST_F(Ownership, a_place_that_is_taken_over_drops_what_it_had) {
+    names.run(
+        "alive = []\n"
+        "class Counted(list):\n"
+        "  def __init__(self, i): super().__init__([i]); alive.append(i)\n"
+        "  def __del__(self): alive.remove(self[0])\n"
+        "most = 0\n"
+        "class Values:\n"
+        "  def __getitem__(self, i):\n"
+        "    global most\n"
+        "    most = max(most, len(alive)); return Counted(i)\n");
+    for (int i = 0; i < 20; ++i) {
+        const std::string number = std::to_string(i);
+        guards.guard(
+            {"local('x')", "item(" + number + ")", "list_item(0)", "type_match(int)"});
+    }
+    EXPECT_EQ(guards.verdict("{'x': Values()}"), Verdict::pass);
+    EXPECT_TRUE(names.is_true("alive == [] and most == 1"));
+    EXPECT_EQ(guards.explained("{'x': Values()}").verdict, Verdict::pass);
+    EXPECT_TRUE(names.is_true("alive == [] and most == 1"));
+}
+
+TEST_F(Ownership, values_that_are_read_later_keep_their_places) {
+    names.run(
+        "class Values(list):\n"
+        "  def __getitem__(self, i): return Values([i, Fresh([i])])\n"
+        "  def __del__(self): self.clear()\n");
+    guards.guard({"local('x')", "item(1)", "item(2)", "item(3)", "length(2)"});
+    guards.guard({"local('x')", "item(1)", "list_item(1)", "list_item(0)", "equals(1)"});
+    guards.guard({"local('x')", "item(4)", "list_item(0)", "equals(4)"});
+    guards.relate("distinct_objects()",
+                  {{"local('x')", "item(5)"}, {"local('x')", "item(6)"}});
+    for (const char* i : {"7", "8"})
+        guards.guard({"local('x')", "item(" + std::string(i) + ")", "length(2)"});
+    EXPECT_EQ(guards.verdict("{'x': Values([0])}"), Verdict::pass);
+    EXPECT_EQ(guards.explained("{'x': Values([0])}").verdict, Verdict::pass);
+}
+
 TEST_F(Ownership, what_a_walk_owned_is_released_on_every_exit) {
     names.run(
         "import weakref\nclass C: pass\nclass Maker:\n"

@@ -1,0 +1,51 @@
+// Bounded repr.
+// SPDX-License-Identifier: MIT
+#include "short_repr.h"
+
+#include "../framelocals/exception.h"
+
+#include "repr_writer.h"
+
+namespace guardtree {
+namespace {
+
+constexpr size_t longest_repr = 120;
+constexpr size_t longest_message = 1000;
+
+/// The message of an exception, as `str` would give it.
+void write_message(ReprWriter& to, PyObject* exception) {
+    const auto slot_of = [](PyObject* type) {
+        return reinterpret_cast<PyTypeObject*>(type)->tp_str;
+    };
+    const reprfunc own = Py_TYPE(exception)->tp_str;
+    const bool is_key_error = own == slot_of(PyExc_KeyError);
+    PyObject* arguments = reinterpret_cast<PyBaseExceptionObject*>(exception)->args;
+    if ((own != slot_of(PyExc_BaseException) && !is_key_error) || !arguments ||
+        !PyTuple_CheckExact(arguments)) {
+        return to.write_str(exception);
+    }
+    const Owned<> kept = Owned<>::share(arguments);
+    if (PyTuple_GET_SIZE(arguments) == 0) return;
+    if (PyTuple_GET_SIZE(arguments) > 1) return to.write(arguments);
+    PyObject* only = PyTuple_GET_ITEM(arguments, 0);
+    return is_key_error ? to.write(only) : to.write_str(only);
+}
+
+}  // namespace
+
+std::string short_repr(PyObject* object) {
+    const ExceptionPause pause;
+    ReprWriter writer(longest_repr);
+    writer.write(object);
+    return writer.result();
+}
+
+std::string exception_text(PyObject* exception) {
+    const ExceptionPause pause;
+    ReprWriter message(longest_message);
+    if (PyExceptionInstance_Check(exception)) write_message(message, exception);
+    const std::string text = message.result();
+    return Py_TYPE(exception)->tp_name + (text.empty() ? "" : ": " + text);
+}
+
+}  // namespace guardtree

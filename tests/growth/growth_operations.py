@@ -1,0 +1,490 @@
+"""The public operations that take something of n parts, each as a program makes it.
+
+`python growth_operations.py` runs each at n and at 4n parts. Run under Callgrind it is stopped
+before each call of `os.getloadavg`, so that what lies between two of them is counted.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any
+
+import guardtree as gt
+
+SIZES = (150, 600)
+
+Run = Callable[[], object]
+Make = Callable[[int], Run]
+
+OPERATIONS: dict[str, Make] = {}
+"""By `<public name>: <what has n parts>`."""
+
+
+def operation(*names: str) -> Callable[[Make], Make]:
+    def add(make: Make) -> Make:
+        for name in names:
+            assert name not in OPERATIONS, name
+            OPERATIONS[name] = make
+        return make
+
+    return add
+
+
+def subject(a: Any, b: Any = None) -> Any:
+    return a
+
+
+def other(a: Any, b: Any = None) -> Any:
+    return b
+
+
+def fresh(arguments: str = "a, b=None") -> Any:
+    """A function with code of its own."""
+    names: dict[str, Any] = {}
+    exec(f"def made({arguments}): return 1", names)
+    return names["made"]
+
+
+# Trees of n nodes, and what passes them.
+
+
+def siblings(n: int, function: Any = subject) -> gt.GuardManager:
+    guards = gt.GuardManager(function)
+    local = guards.local("a")
+    for i in range(n):
+        local.list_item(i).equals(i)
+    return guards
+
+
+def items(n: int) -> gt.GuardManager:
+    """Behind `item`, which may run Python code."""
+    guards = gt.GuardManager(subject)
+    local = guards.local("a")
+    for i in range(n):
+        local.item(i).type_match(int)
+    return guards
+
+
+def attributes(n: int) -> gt.GuardManager:
+    guards = gt.GuardManager(subject)
+    local = guards.local("a")
+    for i in range(n):
+        local.attr(f"name_{i}").equals(i)
+    return guards
+
+
+def checks(n: int) -> gt.GuardManager:
+    """Different checks of one value."""
+    guards = gt.GuardManager(subject)
+    local = guards.local("a")
+    for i in range(n):
+        local.not_(("equals", -1 - i))
+    return guards
+
+
+def chain(n: int) -> gt.GuardManager:
+    """As deep as text goes at the larger size."""
+    guards = gt.GuardManager(subject)
+    node = guards.local("a")
+    for _ in range(n):
+        node = node.attr("next")
+    node.is_none()
+    return guards
+
+
+def related(n: int) -> gt.GuardManager:
+    guards = gt.GuardManager(subject)
+    local = guards.local("a")
+    nodes = [local.list_item(i) for i in range(n)]
+    for one, two in zip(nodes, nodes[1:], strict=False):
+        guards.distinct_objects(one, two)
+    return guards
+
+
+def linked(n: int) -> SimpleNamespace | None:
+    value = None
+    for _ in range(n):
+        value = SimpleNamespace(next=value)
+    return value
+
+
+Subject = tuple[Callable[[int], gt.GuardManager], Callable[[int], Any]]
+TREES: dict[str, Subject] = {
+    "siblings": (siblings, lambda n: list(range(n))),
+    "items": (items, lambda n: list(range(n))),
+    "attributes": (
+        attributes,
+        lambda n: SimpleNamespace(**{f"name_{i}": i for i in range(n)}),
+    ),
+    "checks": (checks, lambda n: 1),
+    "chain": (chain, linked),
+    "relations": (related, lambda n: list(range(n))),
+}
+
+tree = lru_cache(maxsize=None)(lambda name, n: TREES[name][0](n))
+value = lru_cache(maxsize=None)(lambda name, n: TREES[name][1](n))
+
+
+def each_tree(name: str, run: Callable[[gt.GuardManager, Any], object]) -> None:
+    for sort in TREES:
+
+        def make(n: int, sort: str = sort) -> Run:
+            guards, passing = tree(sort, n), value(sort, n)
+            guards.check({"a": passing})
+            return lambda: run(guards, passing)
+
+        operation(f"{name}: {sort}")(make)
+
+
+for sort, (build, _) in TREES.items():
+    operation(f"GuardManager: {sort}")(lambda n, build=build: lambda: build(n))
+
+each_tree("GuardManager.check", lambda guards, passing: guards.check({"a": passing}))
+each_tree(
+    "GuardManager.check, first time", lambda guards, a: guards.clone().check({"a": a})
+)
+each_tree("GuardManager.explain", lambda guards, a: guards.explain({"a": a}))
+each_tree("GuardManager.explain, failing", lambda guards, a: guards.explain({"a": 0}))
+each_tree("GuardManager.profile", lambda guards, a: guards.profile().check({"a": a}))
+each_tree("GuardManager.clone", lambda guards, a: guards.clone())
+each_tree("GuardManager.clone, filtered", lambda guards, a: guards.clone(bool))
+each_tree("GuardManager.simplified", lambda guards, a: guards.simplified())
+each_tree("GuardManager.to_json", lambda guards, a: guards.to_json())
+each_tree("GuardManager.to_portable_json", lambda guards, a: guards.to_portable_json())
+each_tree("GuardManager.digest", lambda guards, a: guards.digest())
+each_tree("GuardManager.to_text", lambda guards, a: guards.to_text())
+each_tree("GuardManager.counts", lambda guards, a: guards.counts())
+each_tree("GuardManager.relations", lambda guards, a: guards.relations())
+each_tree("GuardManager.assumed", lambda guards, a: guards.assumed())
+each_tree("GuardManager.children", lambda guards, a: guards.local("a").children())
+each_tree("GuardManager.checks", lambda guards, a: guards.local("a").checks())
+each_tree("from_json", lambda guards, a: gt.from_json(guards.to_json(), subject))
+each_tree(
+    "parse", lambda guards, a: gt.parse(guards.to_text()[0], subject, guards.to_text()[1])
+)
+
+
+def _profiled(guards: gt.GuardManager, passing: Any) -> Any:
+    profile = guards.profile()
+    profile.check({"a": passing})
+    return profile
+
+
+each_tree("GuardProfile.rows", lambda guards, a: _profiled(guards, a).rows())
+each_tree(
+    "GuardManager.reordered", lambda guards, a: guards.reordered(_profiled(guards, a))
+)
+each_tree("Explanation.to_dict", lambda guards, a: guards.explain({"a": 0}).to_dict())
+each_tree("Explanation.to_json", lambda guards, a: guards.explain({"a": 0}).to_json())
+each_tree("Table.add", lambda guards, a: gt.Table(subject).add(guards, 1))
+for sort in TREES:
+    if sort != "chain":
+        operation(f"GuardManager.nodes: {sort}")(
+            lambda n, sort=sort: lambda: list(tree(sort, n).nodes())
+        )
+        operation(f"str: {sort}")(lambda n, sort=sort: lambda: str(tree(sort, n)))
+
+
+@operation("GuardManager.path: chain", "GuardManager.parent: chain")
+def _(n: int) -> Run:
+    node = tree("chain", n).local("a")
+    for _ in range(n):
+        node = node.attr("next")
+    return lambda: (node.path, node.parent)
+
+
+# Kinds whose operand has n parts, or whose value has.
+
+CONSTANTS: dict[str, Callable[[int], Any]] = {
+    "list": lambda n: list(range(n)),
+    "tuple": lambda n: tuple(range(n)),
+    "pairs": lambda n: [(i, str(i)) for i in range(n)],
+    "str": lambda n: "x" * n,
+    "bytes": lambda n: b"x" * n,
+    "int": lambda n: 1 << n,
+    "set of int": lambda n: set(range(n)),
+    "set of float": lambda n: {i / 2 for i in range(n)},
+    "set of str": lambda n: {str(i) for i in range(n)},
+    "set of tuple": lambda n: {(i, "x") for i in range(n)},
+    "frozenset": lambda n: frozenset(range(n)),
+    "dict of int": lambda n: dict.fromkeys(range(n), 0),
+    "dict of str": lambda n: {str(i): i for i in range(n)},
+    "dict of tuple": lambda n: {(i,): i for i in range(n)},
+}
+
+
+def with_kind(kind: str, *operands: Any) -> gt.GuardManager:
+    guards = gt.GuardManager(subject)
+    getattr(guards.local("a"), kind)(*operands)
+    return guards
+
+
+def each_operand(kind: str, parts: str, operand: Any, passing: Any) -> None:
+    """Making the check, checking what is equal and not the same, telling of it."""
+
+    def add(what: str, run: Callable[[int, gt.GuardManager, Any], object]) -> None:
+        def make(n: int) -> Run:
+            guards, a = with_kind(kind, operand(n)), passing(n)
+            assert guards.check({"a": a}), (kind, parts)
+            return lambda: run(n, guards, a)
+
+        operation(f"{what}: {kind} of {parts}")(make)
+
+    operation(f"GuardManager.{kind}: {parts}")(
+        lambda n: lambda operand=operand(n): with_kind(kind, operand)
+    )
+    add("check", lambda n, guards, a: guards.check({"a": a}))
+    add("explain", lambda n, guards, a: guards.explain({"a": object()}))
+    add("to_json", lambda n, guards, a: gt.from_json(guards.to_json(), subject))
+    add("to_text", lambda n, guards, a: gt.parse(guards.to_text()[0], subject))
+    add("str", lambda n, guards, a: str(guards))
+
+
+for parts, constant in CONSTANTS.items():
+    each_operand("equals", parts, constant, constant)
+    if "set" in parts:
+        each_operand("set_equals", parts, constant, constant)
+        each_operand(
+            "dict_key_set", parts, constant, lambda n, c=constant: dict.fromkeys(c(n))
+        )
+each_operand(
+    "dict_keys", "names", lambda n: tuple(map(str, range(n))),
+    lambda n: dict.fromkeys(map(str, range(n))),
+)  # fmt: skip
+each_operand(
+    "mapping_keys", "names", lambda n: tuple(map(str, range(n))),
+    lambda n: dict.fromkeys(map(str, range(n))),
+)  # fmt: skip
+each_operand("one_of", "ints", lambda n: tuple(range(n)), lambda n: n - 1)
+each_operand(
+    "any_of", "kinds", lambda n: tuple(("equals", i) for i in range(n)), lambda n: n - 1
+)
+each_operand("not_", "list", lambda n: ("equals", list(range(n))), lambda n: None)
+each_operand("str_prefix", "str", lambda n: "x" * n, lambda n: "x" * n + "y")
+
+VALUES: dict[str, tuple[tuple[Any, ...], Callable[[int], Any]]] = {
+    "dict_contains": ((1,), lambda n: dict.fromkeys(range(n))),
+    "dict_lacks": ((-5,), lambda n: dict.fromkeys(range(n))),
+    "dict_version": ((), lambda n: None),
+    "set_contains": ((1,), lambda n: set(range(n))),
+    "set_lacks": ((-5,), lambda n: set(range(n))),
+    "is_truthy": ((), lambda n: list(range(n))),
+}
+for kind, (operands, constant) in VALUES.items():
+    if kind == "dict_version":
+        constant = lambda n: dict.fromkeys(range(n), 0)  # noqa: E731
+
+    def make(n: int, kind: str = kind, operands: Any = operands, c: Any = constant) -> Run:
+        a = c(n)
+        guards = with_kind(kind, *((a,) if kind == "dict_version" else operands))
+        assert guards.check({"a": a}), kind
+        return lambda: guards.check({"a": a})
+
+    operation(f"check: {kind} of a value")(make)
+
+STEPS: dict[str, tuple[Callable[[int], tuple[Any, ...]], Callable[[int], Any]]] = {
+    "list_item": (lambda n: (n - 1,), lambda n: list(range(n))),
+    "tuple_item": (lambda n: (n - 1,), lambda n: tuple(range(n))),
+    "set_item": (lambda n: (n // 2,), lambda n: set(range(n))),
+    "deque_item": (lambda n: (n // 2,), lambda n: __import__("collections").deque(range(n))),
+    "dict_item": (lambda n: (n - 1,), lambda n: dict.fromkeys(range(n), 0)),
+    "dict_key": (lambda n: (n - 1,), lambda n: dict.fromkeys(range(n), 0)),
+    "dict_value": (lambda n: (n - 1,), lambda n: dict.fromkeys(range(n), 0)),
+    "item": (lambda n: (n - 1,), lambda n: dict.fromkeys(range(n), 0)),
+}  # fmt: skip
+for step, (operands_of, values_of) in STEPS.items():
+
+    def make(n: int, step: str = step, o: Any = operands_of, v: Any = values_of) -> Run:
+        guards = gt.GuardManager(subject)
+        getattr(guards.local("a"), step)(*o(n)).type_match(int)
+        a = v(n)
+        assert guards.check({"a": a}), step
+        return lambda: guards.check({"a": a})
+
+    operation(f"check: {step} of a value")(make)
+
+
+# Relations over n values.
+
+
+def over(n: int, relation: str, *operands: Any) -> gt.GuardManager:
+    guards = gt.GuardManager(subject)
+    local = guards.local("a")
+    nodes = [local.list_item(i) for i in range(n)]
+    getattr(guards, relation)(*operands, *nodes)
+    return guards
+
+
+def sum_of(n: int) -> str:
+    return " + ".join(f"v{i}" for i in range(n)) + " >= 0"
+
+
+RELATIONS: dict[str, tuple[Callable[[int], tuple[Any, ...]], Callable[[int], Any]]] = {
+    "distinct_objects": (lambda n: (), lambda n: [object() for _ in range(n)]),
+    "same_object": (lambda n: (), lambda n: [None] * n),
+}
+for relation, (operands_of, values_of) in RELATIONS.items():
+
+    def build_it(n: int, r: str = relation, o: Any = operands_of) -> Run:
+        return lambda: over(n, r, *o(n))
+
+    def check_it(n: int, r: str = relation, o: Any = operands_of, v: Any = values_of) -> Run:
+        guards, a = over(n, r, *o(n)), v(n)
+        assert guards.check({"a": a}), r
+        return lambda: guards.check({"a": a})
+
+    operation(f"GuardManager.{relation}: values")(build_it)
+    operation(f"check: {relation} of values")(check_it)
+
+
+# Tables of n entries.
+
+
+def entry(i: int, function: Any = subject) -> gt.GuardManager:
+    guards = gt.GuardManager(function)
+    guards.local("a").equals(i)
+    return guards
+
+
+@lru_cache(maxsize=None)
+def entry_guards(n: int) -> list[gt.GuardManager]:
+    return [entry(i) for i in range(n)]
+
+
+def filled(n: int) -> gt.Table:
+    table = gt.Table(subject)
+    for i, guards in enumerate(entry_guards(n)):
+        table.add(guards, i)
+    return table
+
+
+table_of = lru_cache(maxsize=None)(filled)
+
+
+def each_table(name: str, run: Callable[[gt.Table, int], object]) -> None:
+    def make(n: int) -> Run:
+        table = table_of(n)
+        table.lookup({"a": 0})
+        return lambda: run(table, n)
+
+    operation(f"{name}: entries")(make)
+
+
+@operation("Table.add: entries")
+def _(n: int) -> Run:
+    entry_guards(n)
+    return lambda: filled(n)
+
+
+@operation("Table.remove: entries")
+def _(n: int) -> Run:
+    table = filled(n)
+    return lambda: [table.remove(each) for each in table.entries()]
+
+
+each_table("Table.lookup", lambda table, n: table.lookup({"a": n - 1}))
+each_table("Table.lookup, missing", lambda table, n: table.lookup({"a": -1}))
+each_table("Table.lookup_bound", lambda table, n: table.lookup_bound({"a": n - 1}))
+each_table("Table.lookup_call", lambda table, n: table.lookup_call(n - 1))
+each_table("Table.lookup_call_bound", lambda table, n: table.lookup_call_bound(n - 1))
+each_table("Table.find", lambda table, n: table.find({"a": n - 1}))
+each_table("Table.entries", lambda table, n: table.entries())
+each_table("Table.differences", lambda table, n: table.differences())
+
+
+# Functions and code with n entries.
+
+
+def guarded(n: int) -> Any:
+    function = fresh()
+    before = gt.set_policy(function, entry_limit=n + 1)
+    assert before
+    made = gt.guard_function(function)
+    for i in range(n):
+        made.add(entry(i, function), other.__code__)
+    return made
+
+
+guarded_function = lru_cache(maxsize=None)(guarded)
+
+
+@operation("GuardedFunction.add: entries", "GuardedFunction.restore: entries")
+def _(n: int) -> Run:
+    return lambda: guarded(n).restore()
+
+
+@operation("GuardedFunction.remove: entries")
+def _(n: int) -> Run:
+    made = guarded(n)
+    return lambda: [made.remove(each) for each in made.entries()]
+
+
+@operation("guard_function: a call with entries")
+def _(n: int) -> Run:
+    function = guarded_function(n).function
+    return lambda: function(n - 1)
+
+
+for method in ("entries", "stats"):
+    operation(f"GuardedFunction.{method}: entries")(
+        lambda n, method=method: lambda f=guarded_function(n): getattr(f, method)()
+    )
+
+
+def cached(n: int) -> Any:
+    function = fresh()
+    gt.set_policy(function, entry_limit=n + 1)
+    for i in range(n):
+        gt.add_entry(function, gt.GuardedCode(other.__code__, entry(i, function)))
+    return function
+
+
+cached_function = lru_cache(maxsize=None)(cached)
+
+
+@operation("add_entry: entries")
+def _(n: int) -> Run:
+    return lambda: cached(n)
+
+
+def each_cache(name: str, run: Callable[[Any], object], of: Any = cached_function) -> None:
+    operation(f"{name}: entries")(lambda n: lambda f=of(n): run(f))
+
+
+each_cache("cache_entries", gt.cache_entries)
+each_cache("code_stats", gt.code_stats)
+each_cache("differences", gt.differences)
+each_cache("explain", lambda function: str(gt.explain(function, {"a": -1})))
+each_cache("reset_code", gt.reset_code, cached)
+
+
+def invalidated(function: Any) -> Any:
+    for each in gt.cache_entries(function):
+        gt.invalidate(function, each, "by a test")
+    return function
+
+
+each_cache("invalidate", invalidated, cached)
+each_cache("removed_entries", lambda f: gt.removed_entries(invalidated(f)), cached)
+
+
+def counted() -> None:
+    """Each operation once at the smaller size, then at both between two marks."""
+    gc.disable()
+    for make in OPERATIONS.values():
+        make(3)()
+        for size in SIZES:
+            run = make(size)
+            os.getloadavg()
+            run()
+            os.getloadavg()
+
+
+if __name__ == "__main__":
+    sys.setrecursionlimit(10_000)
+    counted()
