@@ -40,6 +40,7 @@ TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 LIBRARIES = {"demo": ["robin-map-dev"], "build": ["robin-map-dev"]}
 LIBRARIES["bench"] = [*LIBRARIES["demo"], "libbenchmark-dev"]
 LIBRARIES["test"] = [*LIBRARIES["bench"], "libgtest-dev", "libgmock-dev"]
+COUNTERS = ["valgrind"]  # of instructions; the test that wants it skips without it
 
 # What `test --long` sets: one name for tests that only run there or do more there, and
 # how much the tests do that take a number. What is set already stays.
@@ -192,6 +193,8 @@ def prepare_machine(args: argparse.Namespace, python: Interpreter) -> Interprete
             f"{names} missing, and no right to install it here: run "
             f"'apt-get install {names}' as root (or what your system has for it) first."
         )
+    if args.command == "test":
+        apt_install(COUNTERS, may_ask=not args.ci)
     absent = apt_install(LIBRARIES[args.command], may_ask=not args.ci)
     if absent and shutil.which("dpkg"):
         say(f"note: without {' '.join(absent)}; CMake fetches the sources with git.")

@@ -16,7 +16,7 @@ from typing import Any
 
 import guardtree as gt
 
-SIZES = (150, 600)
+SIZES = (50, 200)
 
 Run = Callable[[], object]
 Make = Callable[[int], Run]
@@ -377,14 +377,15 @@ def each_table(name: str, run: Callable[[gt.Table, int], object]) -> None:
 
 @operation("Table.add: entries")
 def _(n: int) -> Run:
-    entry_guards(n)
-    return lambda: filled(n)
+    table, guards = filled(n), entry(n)
+    return lambda: table.add(guards, n)
 
 
 @operation("Table.remove: entries")
 def _(n: int) -> Run:
     table = filled(n)
-    return lambda: [table.remove(each) for each in table.entries()]
+    first = table.entries()[0]
+    return lambda: table.remove(first)
 
 
 each_table("Table.lookup", lambda table, n: table.lookup({"a": n - 1}))
@@ -413,15 +414,23 @@ def guarded(n: int) -> Any:
 guarded_function = lru_cache(maxsize=None)(guarded)
 
 
-@operation("GuardedFunction.add: entries", "GuardedFunction.restore: entries")
+@operation("GuardedFunction.add: entries")
 def _(n: int) -> Run:
-    return lambda: guarded(n).restore()
+    made = guarded(n)
+    guards = entry(n, made.function)
+    return lambda: made.add(guards, other.__code__)
 
 
 @operation("GuardedFunction.remove: entries")
 def _(n: int) -> Run:
     made = guarded(n)
-    return lambda: [made.remove(each) for each in made.entries()]
+    first = made.entries()[0]
+    return lambda: made.remove(first)
+
+
+@operation("GuardedFunction.restore: entries")
+def _(n: int) -> Run:
+    return guarded(n).restore
 
 
 @operation("guard_function: a call with entries")
@@ -449,7 +458,16 @@ cached_function = lru_cache(maxsize=None)(cached)
 
 @operation("add_entry: entries")
 def _(n: int) -> Run:
-    return lambda: cached(n)
+    function = cached(n)
+    made = gt.GuardedCode(other.__code__, entry(n, function))
+    return lambda: gt.add_entry(function, made)
+
+
+@operation("invalidate: entries")
+def _(n: int) -> Run:
+    function = cached(n)
+    first = gt.cache_entries(function)[0]
+    return lambda: gt.invalidate(function, first, "by a test")
 
 
 def each_cache(name: str, run: Callable[[Any], object], of: Any = cached_function) -> None:
@@ -463,14 +481,14 @@ each_cache("explain", lambda function: str(gt.explain(function, {"a": -1})))
 each_cache("reset_code", gt.reset_code, cached)
 
 
-def invalidated(function: Any) -> Any:
+def invalidated(n: int) -> Any:
+    function = cached(n)
     for each in gt.cache_entries(function):
         gt.invalidate(function, each, "by a test")
     return function
 
 
-each_cache("invalidate", invalidated, cached)
-each_cache("removed_entries", lambda f: gt.removed_entries(invalidated(f)), cached)
+each_cache("removed_entries", gt.removed_entries, invalidated)
 
 
 def counted() -> None:
