@@ -10,6 +10,7 @@
 #include "../guards/hook_thread.h"
 
 #include "bindings.h"
+#include "explanations.h"
 #include "greenlet_call.h"
 #include "guard_manager.h"
 #include "guarded_code.h"
@@ -141,7 +142,13 @@ Shared<Entry> GuardedCode::entry_for(PyCodeObject* code) const {
 int GuardedCode::traverse(visitproc visit, void* arg) const {
     Py_VISIT(code_.get());
     Py_VISIT(check_fn_.get());
+    Py_VISIT(bindings_.names.get());
     for (const Owned<>& reference : tree_.references()) Py_VISIT(reference.get());
+    return 0;
+}
+
+int CacheEntryHandle::traverse(visitproc visit, void* arg) const {
+    Py_VISIT(table_->object());
     return 0;
 }
 
@@ -197,12 +204,21 @@ Explanation explain_entry(const CacheEntryHandle& handle, py::handle function_or
     return explanation;
 }
 
+GuardedCode make_guarded_code(py::handle code, py::handle check_fn, py::handle bindings,
+                              std::optional<bool> verify) {
+    GuardedCode made(code, check_fn, bindings);
+    if (verify.value_or(is_strict())) verify_code(code, made.bindings());
+    return made;
+}
+
 }  // namespace
 
 void bind_code(py::module_& module) {
     module.def("_explain_entry", &explain_entry, py::arg("entry"), py::arg("code"),
                py::arg("subject"), py::call_guard<GreenletCall>());
-    py::class_<GuardedCode>(module, "GuardedCode", garbage_collected<GuardedCode>(),
+    BoxedClass<GuardedCode>(module, Made::by_calling,
+                            "GuardedCode(code, check_fn, *, bindings=None, "
+                            "verify=None)\n--\n\n"
                             "Replacement code and the guards under which it may run, "
                             "as they are now: later "
                             "edits of the GuardManager change nothing. Raises when "
@@ -215,31 +231,20 @@ void bind_code(py::module_& module) {
                             "the very values that the guards checked. Such code runs "
                             "on no frame that its guards did not pass, nor in the few "
                             "frames that cannot become its own where they lie.")
-        .def(py::init([](py::handle code, py::handle check_fn, py::handle bindings,
-                         std::optional<bool> verify) {
-                 auto made = std::make_unique<GuardedCode>(code, check_fn, bindings);
-                 if (verify.value_or(is_strict())) verify_code(code, made->bindings());
-                 return made;
-             }),
-             py::arg("code"), py::arg("check_fn"), py::kw_only(),
-             py::arg("bindings") = py::none(), py::arg("verify") = py::none())
-        .def_property_readonly("code",
-                               [](const py::object& self) {
-                                   return initialised<GuardedCode>(self).code();
-                               })
-        .def_property_readonly("check_fn", [](const py::object& self) {
-            return initialised<GuardedCode>(self).check_fn();
-        });
-    py::class_<CacheEntryHandle> entry(module, "CacheEntry",
-                                       "One cached (guards, code) of a code object.");
-    forbid_making(entry);
-    entry
+        .def_init(&make_guarded_code, py::arg("code"), py::arg("check_fn"),
+                  py::kw_only(), py::arg("bindings") = py::none(),
+                  py::arg("verify") = py::none())
+        .def_property_readonly("code", &GuardedCode::code)
+        .def_property_readonly("check_fn", &GuardedCode::check_fn);
+    BoxedClass<CacheEntryHandle>(module, Made::by_guardtree,
+                                 "One cached (guards, code) of a code object.")
         .def_property_readonly(
             "code",
             [](const CacheEntryHandle& self) {
-                return object_or_none(self.entry().payload.get());
+                return object_or_none(self.entry().living_payload());
             },
-            "The replacement code.")
+            "The replacement code. None once it is gone, where it was the guarded code "
+            "itself.")
         .def_property_readonly(
             "check_fn",
             [](const CacheEntryHandle& self) {

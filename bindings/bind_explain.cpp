@@ -3,9 +3,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "../guards/explain.h"
-
 #include "bindings.h"
+#include "explanations.h"
 
 namespace guardtree {
 namespace {
@@ -51,9 +50,7 @@ py::object json_text(const py::dict& data) {
 }  // namespace
 
 void bind_explain(py::module_& module) {
-    py::class_<Failure> failure(module, "Failure", "One guard that did not pass.");
-    forbid_making(failure);
-    failure
+    BoxedClass<Failure>(module, Made::by_guardtree, "One guard that did not pass.")
         .def_readonly("path", &Failure::path,
                       "Where: the value as a Python expression.")
         .def_readonly("kind", &Failure::kind,
@@ -70,10 +67,8 @@ void bind_explain(py::module_& module) {
         .def("__str__", &Failure::text)
         .def("__repr__",
              [](const Failure& self) { return "<Failure " + self.text() + ">"; });
-    py::class_<Explanation> explanation(
-        module, "Explanation", "What explain found; true when all guards pass.");
-    forbid_making(explanation);
-    explanation
+    BoxedClass<Explanation>(module, Made::by_guardtree,
+                            "What explain found; true when all guards pass.")
         .def_readonly("failures", &Explanation::failures,
                       "Every guard that did not pass, in program order.")
         .def_property_readonly("verdict", &verdict_name,

@@ -9,8 +9,6 @@
 namespace guardtree {
 namespace {
 
-PyTypeObject* frame_type = nullptr;
-
 py::object f_locals(const FrameHandle& frame) {
     const Shared<KeptView> view = frame.view();
     PyObject* locals = view->f_locals().get();
@@ -48,9 +46,8 @@ Shared<KeptView> FrameHandle::view() const {
 }
 
 FrameHandle* FrameHandle::from_python(PyObject* object) noexcept {
-    if (Py_TYPE(object) != frame_type) return nullptr;
-    auto* instance = reinterpret_cast<py::detail::instance*>(object);
-    return static_cast<FrameHandle*>(instance->get_value_and_holder().value_ptr());
+    if (Py_TYPE(object) != Box<FrameHandle>::type) return nullptr;
+    return &*Box<FrameHandle>::of(object)->value;
 }
 
 OpenFrame::OpenFrame(const View& view)
@@ -58,13 +55,11 @@ OpenFrame::OpenFrame(const View& view)
       handle_(FrameHandle::from_python(object_.ptr())) {}
 
 void bind_frame(py::module_& module) {
-    py::class_<FrameHandle> frame(
-        module, "Frame", py::is_final(),
+    BoxedClass<FrameHandle> frame(
+        module, Made::by_guardtree_final,
         "The frame given to a callback: about to run, so f_lasti is 0 and f_lineno the "
         "first line. Valid while the callback runs; using it later raises "
         "RuntimeError.");
-    frame_type = reinterpret_cast<PyTypeObject*>(frame.ptr());
-    forbid_making(frame);
     frame
         .def_property_readonly(
             "f_code",

@@ -11,10 +11,6 @@
 #include "table_entry.h"
 
 namespace guardtree {
-namespace {
-
-/// Where a function keeps what guards it: there the garbage collector sees it.
-constexpr const char* attribute = "__guardtree__";
 
 /// The Python GuardedFunction.
 struct FunctionGuards {
@@ -37,6 +33,16 @@ struct FunctionGuards {
     }
 };
 
+}  // namespace guardtree
+
+GUARDTREE_BOXED(guardtree::FunctionGuards, "GuardedFunction")
+
+namespace guardtree {
+namespace {
+
+/// Where a function keeps what guards it: there the garbage collector sees it.
+constexpr const char* attribute = "__guardtree__";
+
 GuardedFunction& guards_of(const py::object& self) {
     return initialised<FunctionGuards>(self).of();
 }
@@ -57,8 +63,9 @@ PyFunctionObject* function_of_python(py::handle given) {
 py::object present_guards(PyFunctionObject* function) {
     const py::handle object = as_object(function);
     const py::object found = py::getattr(object, attribute, py::none());
-    if (!py::isinstance<FunctionGuards>(found)) return py::none();
-    const auto& guarded = initialised<FunctionGuards>(found).guarded;
+    const FunctionGuards* guards = Box<FunctionGuards>::find(found.ptr());
+    if (!guards) return py::none();
+    const auto& guarded = guards->guarded;
     // functools.wraps copies the attribute to other functions.
     if (!guarded || guarded->is_restored() || guarded->function() != function)
         return py::none();
@@ -201,10 +208,9 @@ py::dict stats(const py::object& self) {
 }  // namespace
 
 void bind_functions(py::module_& module) {
-    py::class_<FunctionGuards> guards(
-        module, "GuardedFunction", garbage_collected<FunctionGuards>(),
+    BoxedClass<FunctionGuards> guards(
+        module, Made::by_guardtree,
         "The guarded calls of one function: what guard_function gives.");
-    forbid_making(guards);
     guards
         .def("add", &add, py::arg("guards"), py::arg("target"), py::kw_only(),
              py::arg("bindings") = py::none(),

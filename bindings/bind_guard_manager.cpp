@@ -7,6 +7,7 @@
 #include "../guards/evaluate.h"
 
 #include "bindings.h"
+#include "explanations.h"
 #include "greenlet_call.h"
 #include "guard_manager.h"
 #include "subject.h"

@@ -67,7 +67,7 @@ MissOutcome interpret_answer(PyObject* answer, const View& view) {
     if (answer == Py_None) return {MissOutcome::skip_code, {}};
     if (answer == ask_again) return {MissOutcome::run_plain, {}};
     try {
-        if (py::isinstance<GuardedCode>(answer)) {
+        if (PyObject_TypeCheck(answer, Box<GuardedCode>::type)) {
             const auto& guarded = initialised<GuardedCode>(answer);
             return {MissOutcome::run_entry, guarded.entry_for(view.code().get())};
         }
@@ -90,7 +90,7 @@ py::object take(Owned<> object) {
 py::dict code_stats(py::handle code) {
     const CodeCache* cache = CodeCache::find(code_of_python(code));
     const CodeCounters counters = cache ? cache->counters : CodeCounters();
-    const Shared<Table> table = cache ? cache->table() : make_shared_counted<Table>();
+    const Shared<Table> table = cache ? cache->table() : Table::empty();
     uint64_t errors = 0;
     for (const Shared<Entry>& entry : table->entries()) errors += entry->errors;
     const uint64_t hits = cache ? cache->hits() : 0;

@@ -93,7 +93,8 @@ void fail_code(py::handle code, const std::string& reason) {
 
 void add_guarded_code(py::handle code, const py::object& guarded) {
     auto* of = code_of_python(code);
-    add_entry(of, cache_of(code), initialised<GuardedCode>(guarded).entry_for(of));
+    if (!add_entry(of, cache_of(code), initialised<GuardedCode>(guarded).entry_for(of)))
+        throw py::error_already_set();
 }
 
 void remove_entry(py::handle code, const CacheEntryHandle& entry,

@@ -12,7 +12,6 @@
 #include "subject.h"
 
 namespace guardtree {
-namespace {
 
 /// A program of its own, compiled of the guards as they were.
 class GuardProfile {
@@ -66,9 +65,16 @@ private:
     }
 
     Owned<> root_;
-    const Program program_;
+    Program program_;
     Profile profile_;
 };
+
+}  // namespace guardtree
+
+GUARDTREE_BOXED(guardtree::GuardProfile, "GuardProfile")
+
+namespace guardtree {
+namespace {
 
 py::list rows(const GuardProfile& self) {
     const py::object row =
@@ -127,11 +133,10 @@ py::object reordered(const py::object& self, const GuardProfile& profile) {
 }  // namespace
 
 void bind_profile(py::module_& module, py::handle manager) {
-    py::class_<GuardProfile> profile(
-        module, "GuardProfile", garbage_collected<GuardProfile>(),
+    BoxedClass<GuardProfile> profile(
+        module, Made::by_guardtree,
         "Counts and times of a tree's guards, as they were when profile() was called. "
         "Only its own check counts: GuardManager.check and the hook stay as they are.");
-    forbid_making(profile);
     profile
         .def(
             "check",
@@ -158,7 +163,7 @@ void bind_profile(py::module_& module, py::handle manager) {
         .def("__str__", &table);
     define(
         manager, "profile",
-        [](const py::object& self) { return std::make_unique<GuardProfile>(self); },
+        [](const py::object& self) { return Box<GuardProfile>::make(self); },
         "A GuardProfile of the whole tree as it is now, all zero.");
     define(
         manager, "reordered", &reordered, py::arg("profile"),

@@ -88,9 +88,9 @@ py::object relate(const py::object& self, const py::args& args,
                              ": give the values by position or by name, not both");
     }
     CheckId made = 0;
+    tree.keep(references);  // before the tree refers to them: either may find no memory
     if (!tree.tree.relate(Op(relation), nodes, problem, &made))
         throw_diagnostic(problem);
-    tree.keep(references);
     tree.last_added = {made, true};
     return py::reinterpret_borrow<py::object>(handle.root(self.ptr()));
 }

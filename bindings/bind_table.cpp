@@ -15,7 +15,6 @@
 #include "table_entry.h"
 
 namespace guardtree {
-namespace {
 
 /// A table for the calls of one function or code.
 class GuardTable {
@@ -92,22 +91,13 @@ public:
     }
 
     int traverse(visitproc visit, void* arg) const {
-        if (!table.is_only()) return 0;
-        for (const Shared<Entry>& entry : table->entries()) {
-            if (!entry.is_only()) continue;
-            Py_VISIT(entry->payload.get());
-            Py_VISIT(entry->source.get());
-            Py_VISIT(entry->last_error.get());
-            Py_VISIT(entry->meaning.get());
-            for (const Owned<>& kept : entry->program.references())
-                Py_VISIT(kept.get());
-        }
-        return 0;
+        Py_VISIT(table->object());
+        return scope_.traverse(visit, arg);
     }
 
-    void clear() { table = make_shared_counted<Table>(); }
+    void clear() { table = Table::empty(); }
 
-    Shared<Table> table = make_shared_counted<Table>();
+    Shared<Table> table = Table::empty();
 
 private:
     /// Throws what a guard lets through, and where strict mode finds a difference.
@@ -131,6 +121,17 @@ private:
     GuardTree scope_;
 };
 
+}  // namespace guardtree
+
+GUARDTREE_BOXED(guardtree::GuardTable, "Table")
+
+namespace guardtree {
+namespace {
+
+GuardTable make_table(py::handle scope) {
+    return GuardTable(scope);
+}
+
 py::dict dict_of_differences(const Table& table) {
     py::dict all;
     for (const Difference& each : differences(table))
@@ -146,11 +147,9 @@ PyObject* payload_of(const Shared<Entry>& found, PyObject* otherwise) noexcept {
 template <class Find>
 PyObject* asked(PyObject* self, Find find) {
     try {
-        auto* instance = reinterpret_cast<py::detail::instance*>(self);
-        auto value = instance->get_value_and_holder();
-        if (!value.holder_constructed())
-            throw py::type_error("this object was not initialised: call its class");
-        return find(*static_cast<const GuardTable*>(value.value_ptr()));
+        const auto& table = Box<GuardTable>::of(self)->value;
+        if (!table) refuse_uninitialised();
+        return find(*table);
     } catch (...) {
         translate_exception();
         return nullptr;
@@ -234,10 +233,8 @@ py::object look_up_call_bound(const py::object& self, const py::args& arguments,
 }  // namespace
 
 void bind_table(py::module_& module) {
-    py::class_<TableEntryHandle> entry(module, "TableEntry",
-                                       "One (guards, payload) of a Table.");
-    forbid_making(entry);
-    entry
+    BoxedClass<TableEntryHandle>(module, Made::by_guardtree,
+                                 "One (guards, payload) of a Table.")
         .def_property_readonly("payload",
                                [](const TableEntryHandle& self) {
                                    return object_or_none(self.entry->payload.get());
@@ -255,12 +252,13 @@ void bind_table(py::module_& module) {
             return object_or_none(self.entry->last_error.get());
         });
 
-    py::class_<GuardTable> table(
-        module, "Table", garbage_collected<GuardTable>(),
+    BoxedClass<GuardTable> table(
+        module, Made::by_calling,
+        "Table(scope)\n--\n\n"
         "Guards with payloads for the calls of one function, looked up without a hook: "
         "Table(function). Entries are tried in the order they were added; the first "
         "whose guards pass is the answer, found without trying all.");
-    table.def(py::init<py::handle>(), py::arg("scope"))
+    table.def_init(&make_table, py::arg("scope"))
         .def(
             "add",
             [](const py::object& self, py::handle guards, py::handle payload,

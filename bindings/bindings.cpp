@@ -22,6 +22,9 @@ std::string documentation(std::string_view, const Info& info,
 }
 
 void translate_exception() {
+    // pybind11 throws what it likes where an object was not made ("Could not allocate
+    // dict object!"), and leaves CPython's own exception pending.
+    const bool is_told = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError);
     try {
         throw;
     } catch (abi::__forced_unwind&) {
@@ -29,22 +32,14 @@ void translate_exception() {
     } catch (py::error_already_set& error) {
         error.restore();
     } catch (const py::builtin_exception& error) {
-        error.set_error();
+        if (!is_told) error.set_error();
     } catch (const std::bad_alloc&) {
         PyErr_NoMemory();
     } catch (const std::exception& error) {
-        PyErr_SetString(PyExc_RuntimeError, error.what());
+        if (!is_told) PyErr_SetString(PyExc_RuntimeError, error.what());
     } catch (...) {
         PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
     }
-}
-
-void forbid_making(py::handle type) {
-    const auto name = py::cast<std::string>(type.attr("__name__"));
-    type.attr("__new__") =
-        py::cpp_function([name](const py::args&, const py::kwargs&) -> py::object {
-            throw py::type_error(name + " objects are made by guardtree alone");
-        });
 }
 
 }  // namespace guardtree

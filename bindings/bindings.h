@@ -53,46 +53,6 @@ inline py::object object_or_none(PyObject* object) {
     return py::reinterpret_borrow<py::object>(object ? object : Py_None);
 }
 
-/// Makes `Type()` and `Type.__new__` raise TypeError: for what only guardtree makes.
-void forbid_making(py::handle type);
-
-/// The C++ object of a T. TypeError where `self` is no T, or was made by __new__ alone.
-template <class T>
-T& initialised(py::handle self) {
-    if (py::isinstance<T>(self)) {
-        auto* instance = reinterpret_cast<py::detail::instance*>(self.ptr());
-        auto value = instance->get_value_and_holder();
-        if (value && value.holder_constructed()) {
-            return *static_cast<T*>(value.value_ptr());
-        }
-    }
-    throw py::type_error("this object was not initialised: call its class");
-}
-
-/// Takes part in garbage collection through T::traverse and T::clear.
-template <class T>
-py::custom_type_setup garbage_collected() {
-    return py::custom_type_setup([](PyHeapTypeObject* heap_type) {
-        PyTypeObject* type = &heap_type->ht_type;
-        type->tp_flags |= Py_TPFLAGS_HAVE_GC;
-        type->tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
-            Py_VISIT(Py_TYPE(self));
-            auto* instance = reinterpret_cast<py::detail::instance*>(self);
-            auto value = instance->get_value_and_holder();
-            if (!value || !value.holder_constructed()) return 0;
-            return static_cast<T*>(value.value_ptr())->traverse(visit, arg);
-        };
-        type->tp_clear = [](PyObject* self) {
-            auto* instance = reinterpret_cast<py::detail::instance*>(self);
-            auto value = instance->get_value_and_holder();
-            if (value && value.holder_constructed()) {
-                static_cast<T*>(value.value_ptr())->clear();
-            }
-            return 0;
-        };
-    });
-}
-
 void bind_guard_manager(py::module_& module);
 void bind_strict(py::module_& module);
 void bind_table(py::module_& module);

@@ -5,6 +5,8 @@
 
 #include "../framelocals/kept_view.h"
 
+#include "boxed.h"
+
 namespace guardtree {
 
 namespace py = pybind11;
@@ -55,3 +57,5 @@ private:
 };
 
 }  // namespace guardtree
+
+GUARDTREE_BOXED(guardtree::FrameHandle, "Frame")

@@ -106,6 +106,7 @@ void GuardTree::keep(References& references) {
 
 int GuardTree::traverse(visitproc visit, void* arg) const {
     for (const Owned<>& reference : tree.references()) Py_VISIT(reference.get());
+    for (const Owned<>& reference : scope_references_) Py_VISIT(reference.get());
     if (!compiled_) return 0;
     // The program's copies are counted too. A check that pins it has `self` on its
     // stack.

@@ -5,8 +5,9 @@
 
 #include <pybind11/pybind11.h>
 
-#include "../guards/explain.h"
 #include "../guards/program.h"
+
+#include "boxed.h"
 
 namespace guardtree {
 
@@ -158,27 +159,6 @@ py::object make_guard_manager_type(py::module_& module);
 /// Puts a C method on a type, past pybind11's call path, which costs 40 to 90 ns.
 /// `method` lives as long as the process.
 void add_method(py::handle type, PyMethodDef& method);
-
-/// Puts a method of pybind11's on a type that is not one of its classes. Any `self` may
-/// come.
-template <class Function, class... Extra>
-void define(py::handle type, const char* name, Function&& function,
-            const Extra&... extra) {
-    const py::cpp_function method(
-        std::forward<Function>(function), py::name(name), py::is_method(type),
-        py::sibling(py::getattr(type, name, py::none())), extra...);
-    py::setattr(type, name, method);
-}
-
-/// The same for a read-only property.
-template <class Function>
-void define_property(py::handle type, const char* name, Function&& function,
-                     const char* documentation) {
-    const py::cpp_function getter(std::forward<Function>(function),
-                                  py::is_method(type));
-    const py::object property = py::module_::import("builtins").attr("property");
-    py::setattr(type, name, property(getter, py::none(), py::none(), documentation));
-}
 
 void bind_kinds_and_steps(py::handle manager);
 void bind_relations(py::handle manager);

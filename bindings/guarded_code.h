@@ -6,6 +6,7 @@
 #include "../framehook/code_cache.h"
 #include "../guards/tree.h"
 
+#include "boxed.h"
 #include "entries.h"
 
 namespace guardtree {
@@ -51,6 +52,8 @@ public:
 
     py::object next() const;
 
+    int traverse(visitproc visit, void* arg) const;
+
     /// The first entry of `cache`, or None.
     static py::object first_of(const CodeCache* cache);
 
@@ -64,3 +67,6 @@ PyCodeObject* code_in_callback() noexcept;
 void set_code_in_callback(PyCodeObject* code);
 
 }  // namespace guardtree
+
+GUARDTREE_BOXED(guardtree::GuardedCode, "GuardedCode")
+GUARDTREE_BOXED(guardtree::CacheEntryHandle, "CacheEntry")

@@ -42,6 +42,13 @@ PYBIND11_MODULE(_guardtree, module) {
     }
     const std::string problem = guardtree::layout_problem();
     if (!problem.empty()) throw py::import_error(problem);
+    py::register_local_exception_translator([](std::exception_ptr thrown) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (...) {
+            guardtree::translate_exception();
+        }
+    });
     module.doc() = "The compiled part of guardtree; import guardtree instead.";
     module.attr("__version__") = GUARDTREE_VERSION;
     guardtree::bind_frame(module);

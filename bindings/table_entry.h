@@ -3,11 +3,20 @@
 #pragma once
 #include "../guards/table.h"
 
+#include "boxed.h"
+
 namespace guardtree {
 
 /// Keeps the entry, which may be out of its table by then.
 struct TableEntryHandle {
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(entry->object());
+        return 0;
+    }
+
     Shared<Entry> entry;
 };
 
 }  // namespace guardtree
+
+GUARDTREE_BOXED(guardtree::TableEntryHandle, "TableEntry")

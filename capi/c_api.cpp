@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "../framelocals/dict_watch.h"
+#include "../framelocals/no_memory.h"
 
 #include "handles.h"
 
@@ -69,6 +70,24 @@ int64_t feature(const char* name) {
     return -1;
 }
 
+/// A function of the table as its C clients may call it: MemoryError where an allocation
+/// in it failed, and the answer that stands for an exception.
+template <auto function, auto failed>
+struct Caught;
+
+template <class Result, class... Arguments, Result (*function)(Arguments...),
+          auto failed>
+struct Caught<function, failed> {
+    static Result call(Arguments... arguments) {
+        Result result{};
+        if (allocating([&] { result = function(arguments...); })) return result;
+        return static_cast<Result>(failed);
+    }
+};
+
+template <auto function, auto failed = nullptr>
+constexpr auto caught = Caught<function, failed>::call;
+
 }  // namespace
 
 const char* answer_text(int answer) noexcept {
@@ -104,33 +123,33 @@ const guardtree_api* c_api(const char* version) noexcept {
                                       version,
                                       feature,
                                       guardtree::answer_text,
-                                      tree_new,
-                                      tree_of_text,
-                                      tree_of_json,
-                                      tree_of_guards,
+                                      caught<tree_new>,
+                                      caught<tree_of_text>,
+                                      caught<tree_of_json>,
+                                      caught<tree_of_guards>,
                                       tree_free,
-                                      tree_step,
-                                      tree_check,
-                                      tree_relate,
-                                      tree_text,
-                                      tree_json,
-                                      check_operand,
-                                      getter_operand,
-                                      table_new,
+                                      caught<tree_step, -1>,
+                                      caught<tree_check, -1>,
+                                      caught<tree_relate, -1>,
+                                      caught<tree_text>,
+                                      caught<tree_json>,
+                                      caught<check_operand>,
+                                      caught<getter_operand>,
+                                      caught<table_new>,
                                       table_free,
-                                      table_add,
-                                      table_remove,
+                                      caught<table_add, 0>,
+                                      caught<table_remove, -1>,
                                       table_scratch,
                                       table_counts,
-                                      table_explain,
+                                      caught<table_explain>,
                                       view_of_frame,
-                                      view_of_locals,
-                                      view_of_call,
-                                      view_of_mapping,
+                                      caught<view_of_locals, GUARDTREE_EXCEPTION>,
+                                      caught<view_of_call, GUARDTREE_EXCEPTION>,
+                                      caught<view_of_mapping, GUARDTREE_EXCEPTION>,
                                       view_end,
                                       c_functions::lookup,
                                       frame_code,
-                                      table_add_bound,
+                                      caught<table_add_bound, 0>,
                                       table_bound,
                                       lookup_bound};
     return &api;

@@ -248,7 +248,7 @@ guardtree_table* table_new(PyObject* scope) {
 void table_free(guardtree_table* table) {
     if (!table) return;
     const Shared<guardtree_table> own = std::move(table->own);
-    set_entries(*table, make_shared_counted<Table>());
+    set_entries(*table, Table::empty());
 }
 
 uint64_t table_add(guardtree_table* table, const guardtree_tree* tree, void* payload,

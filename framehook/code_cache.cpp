@@ -4,6 +4,8 @@
 
 #include "code_cache.h"
 
+#include "../framelocals/no_memory.h"
+
 #include <new>
 #include <utility>
 #include <vector>
@@ -44,9 +46,18 @@ void CodeCache::reset_all() noexcept {
     // Dropping runs user code, which may make and end caches: all are emptied first.
     std::vector<Shared<Table>> tables;
     References states;
+    size_t count = 0;
+    for (CodeCache* each = newest; each;
+         each = each->before_ == newest ? nullptr : each->before_)
+        ++count;
+    const bool has_room = allocating([&] {
+        tables.reserve(count);
+        states.reserve(count);
+    });
+    if (!has_room) return PyErr_Clear();  // they stay till the process ends
     CodeCache* cache = newest;
     while (cache) {
-        tables.push_back(std::exchange(cache->table_, make_shared_counted<Table>()));
+        tables.push_back(std::exchange(cache->table_, Table::empty()));
         states.push_back(std::exchange(cache->frame_state_, {}));
         cache->skipped = false;
         cache->limit_reached = false;
@@ -90,22 +101,27 @@ bool CodeCache::is_full() const noexcept {
 }
 
 void CodeCache::add(Shared<Entry> entry) {
-    ++counters.compiled;
     drop_dead_entries();
-    entry->last_use = use_clock++;  // a hit from here on is later
     const Entry* instead = nullptr;
     if (table_->entries().size() >= policy().entry_limit)
         instead = table_->least_recent();
+    // What allocates comes first: where it throws, nothing has changed.
+    std::string reason = "evicted: the code has as many entries as it may";
+    removals_.reserve(most_removals);
+    Shared<Table> made = table_->with(entry, instead);
+    ++counters.compiled;
+    entry->last_use = use_clock++;  // a hit from here on is later
     if (instead) {
         ++counters.evicted;
         fruitless_ = instead->hits ? 0 : fruitless_ + 1;
-        note_removal(*instead, "evicted: the code has as many entries as it may");
+        note_removal(*instead, std::move(reason));
     }
-    table_ = table_->with(std::move(entry), instead);
+    std::swap(table_, made);  // what goes may run user code: all is set by then
 }
 
 bool CodeCache::remove(const Entry& entry, std::string reason) {
     const Shared<Table> present = table_;
+    removals_.reserve(most_removals);
     Shared<Table> made = present->without(entry);
     if (made->entries().size() == present->entries().size()) return false;
     ++counters.invalidated;
@@ -114,7 +130,7 @@ bool CodeCache::remove(const Entry& entry, std::string reason) {
     return true;
 }
 
-void CodeCache::note_removal(const Entry& entry, std::string reason) {
+void CodeCache::note_removal(const Entry& entry, std::string reason) noexcept {
     counters.dropped_hits += entry.hits;
     if (removals_.size() == most_removals) removals_.erase(removals_.begin());
     removals_.push_back({entry.hits, std::move(reason)});
@@ -129,10 +145,11 @@ void CodeCache::look_for_dead_entries() {
 
 void CodeCache::drop_dead_entries() {
     if (!table_->has_dead()) return;
+    Shared<Table> made = table_->without_dead();
     for (const Shared<Entry>& entry : table_->entries()) {
         if (entry->program.is_dead()) counters.dropped_hits += entry->hits;
     }
-    table_ = table_->without_dead();
+    std::swap(table_, made);
 }
 
 uint64_t CodeCache::hits() const noexcept {
@@ -145,7 +162,7 @@ void CodeCache::reset() noexcept {
     // What goes may run user code that looks at this cache: it must be reset by then.
     const Shared<Table> table = std::move(table_);
     const Owned<> state = std::move(frame_state_);
-    table_ = make_shared_counted<Table>();
+    table_ = Table::empty();
     removals_.clear();
     counters = {};
     skipped = false;

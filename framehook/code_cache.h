@@ -110,11 +110,12 @@ public:
     std::string failure;  ///< why it is skipped, where a compiler gave up on it
 
 private:
-    void note_removal(const Entry& entry, std::string reason);
+    /// There is room for one more.
+    void note_removal(const Entry& entry, std::string reason) noexcept;
 
     static constexpr size_t most_removals = 8;
 
-    Shared<Table> table_ = make_shared_counted<Table>();
+    Shared<Table> table_ = Table::empty();
     std::vector<Removal> removals_;
     size_t fruitless_ = 0;  ///< entries in a row that were evicted without a hit
     Owned<> frame_state_;

@@ -18,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "../framelocals/no_memory.h"
 #include "../guards/lookup.h"
 
 #include "function_like.h"
@@ -183,7 +184,7 @@ bool GuardedFunction::restore() noexcept {
     const bool is_back = !is_in_charge || function->vectorcall == plain_entry;
     is_restored_ = true;
     dropped_hits_ = hits();
-    set_table(make_shared_counted<Table>());
+    set_table(Table::empty());
     return is_back;
 }
 
@@ -278,7 +279,7 @@ Owned<> bound_tuple(Lookup& lookup) noexcept {
         if (judge && !PyErr_Occurred()) judge(lookup.view(), table, entry);
         if (entry && !PyErr_Occurred()) {
             note_hit(*entry);
-            target.callable = entry->payload;
+            target.callable = Owned<>::share(entry->payload.get());
             target.names = entry->names;
             target.is_like = is_like(*entry, function);
             return Found::target;
@@ -349,7 +350,11 @@ PyObject* GuardedFunction::call_with_values(const Target& target, const Call& ca
     const Py_ssize_t positional = PyVectorcall_NARGS(call.count);
     const Py_ssize_t named = call.keywords ? PyTuple_GET_SIZE(call.keywords) : 0;
     const Py_ssize_t added = PyTuple_GET_SIZE(target.values.get());
-    std::vector<PyObject*> all(call.arguments, call.arguments + positional + named);
+    std::vector<PyObject*> all;
+    const bool has_room = allocating(
+        [&] { all.reserve(static_cast<size_t>(positional + named + added)); });
+    if (!has_room) return nullptr;
+    all.assign(call.arguments, call.arguments + positional + named);
     for (Py_ssize_t i = 0; i < added; ++i)
         all.push_back(PyTuple_GET_ITEM(target.values.get(), i));
     const Owned<> names =
@@ -374,7 +379,7 @@ PyObject* GuardedFunction::call_with_values(const Target& target, const Call& ca
 [[gnu::noinline]] PyObject* GuardedFunction::call_held(const Entry& entry,
                                                        PyFunctionObject* function,
                                                        const Call& call) {
-    const Target target{entry.payload, {}, {}};
+    const Target target{Owned<>::share(entry.payload.get()), {}, {}};
     note_hit(entry);
     if (!is_like(entry, function)) return call_alike(target, function, call);
     return call_target(target, call);
@@ -425,15 +430,7 @@ PyObject* GuardedFunction::call(PyObject* callable, PyObject* const* arguments,
 
 int GuardedFunction::traverse(visitproc visit, void* arg) const {
     for (const Owned<>& each : references_) Py_VISIT(each.get());
-    if (!table_.is_only()) return 0;
-    for (const Shared<Entry>& entry : table_->entries()) {
-        if (!entry.is_only()) continue;
-        Py_VISIT(entry->payload.get());
-        Py_VISIT(entry->source.get());
-        Py_VISIT(entry->last_error.get());
-        Py_VISIT(entry->meaning.get());
-        for (const Owned<>& kept : entry->program.references()) Py_VISIT(kept.get());
-    }
+    Py_VISIT(table_->object());
     return 0;
 }
 

@@ -112,7 +112,7 @@ private:
     // What a call reads comes first.
     Identity function_;
     Owned<PyCodeObject> code_;
-    Shared<Table> table_ = make_shared_counted<Table>();
+    Shared<Table> table_ = Table::empty();
     /// The number of arguments of calls whose vector the table can read as it is.
     Py_ssize_t direct_count_ = -1;
     bool is_restored_ = false;

@@ -18,6 +18,7 @@
 
 #include "../framelocals/exception.h"
 #include "../framelocals/frame_view.h"
+#include "../framelocals/no_memory.h"
 #include "../guards/lookup.h"
 
 #include "function_like.h"
@@ -162,7 +163,8 @@ struct CallbackArguments {
     ++use_clock;
     ++cache.counters.misses;
     if (!cache.table()->entries().empty()) ++cache.counters.failed_lookups;
-    cache.look_for_dead_entries();
+    if (!allocating([&] { cache.look_for_dead_entries(); }))
+        PyErr_Clear();  // they only cost time
     if (protocol.note_miss && !cache.table()->entries().empty()) {
         const HookPause pause;
         protocol.note_miss(view);
@@ -190,7 +192,7 @@ struct CallbackArguments {
     case MissOutcome::skip_code: cache.skipped = true; return run_frame;
     case MissOutcome::run_entry: break;
     }
-    add_entry(code, cache, outcome.entry);
+    if (!add_entry(code, cache, outcome.entry)) return abandon(thread, frame);
     if (outcome.entry->program.bound())
         return run_new_bound(thread, frame, code, cache, outcome.entry, view);
     return run_entry(thread, frame, code, cache, *outcome.entry);
@@ -393,11 +395,14 @@ void set_callback_protocol(const CallbackProtocol& of_callbacks) noexcept {
     protocol = of_callbacks;
 }
 
-void add_entry(PyCodeObject* code, CodeCache& cache, Shared<Entry> entry) {
-    cache.add(std::move(entry));
-    if (!protocol.note_entry) return;
+bool add_entry(PyCodeObject* code, CodeCache& cache, Shared<Entry> entry) {
+    if (entry->payload.get() == as_object(code) && !entry->let_payload_go())
+        return false;
+    if (!allocating([&] { cache.add(std::move(entry)); })) return false;
+    if (!protocol.note_entry) return true;
     const HookPause pause;
     protocol.note_entry(code, cache);
+    return true;
 }
 
 }  // namespace guardtree

@@ -84,6 +84,9 @@ private:
     T* pointer_ = nullptr;
 };
 
+template <class T>
+class Shared;
+
 /// Base of objects that several owners share through Shared<T>. The count needs the
 /// GIL.
 class Counted {
@@ -95,17 +98,35 @@ public:
 private:
     template <class>
     friend class Shared;
+
+    using Owners = Counted;
+
+    template <class T, class... Arguments>
+    static Shared<T> make(Arguments&&... arguments) {
+        return Shared<T>(new T(std::forward<Arguments>(arguments)...));
+    }
+
+    void add_owner() const noexcept { ++count_; }
+
+    template <class T>
+    static void drop_owner(T* shared) noexcept {
+        if (--static_cast<const Counted*>(shared)->count_ == 0) delete shared;
+    }
+
+    bool has_one_owner() const noexcept { return count_ == 1; }
+
     mutable uintptr_t count_ = 0;
 };
 
-/// Shared ownership of a Counted object: a pointer and an increment, no control block.
+/// Shared ownership of an object of a class that derives from Counted, or from Collected
+/// (collected.h) where the garbage collector has to see what the object refers to.
 template <class T>
 class Shared {
 public:
     constexpr Shared() noexcept = default;
 
     explicit Shared(T* pointer) noexcept : pointer_(pointer) {
-        if (pointer_) ++counted()->count_;
+        if (pointer_) owners()->add_owner();
     }
 
     Shared(const Shared& other) noexcept : Shared(other.pointer_) {}
@@ -119,8 +140,7 @@ public:
     }
 
     ~Shared() {
-        static_assert(std::is_base_of_v<Counted, std::remove_const_t<T>>);
-        if (pointer_ && --counted()->count_ == 0) delete pointer_;
+        if (pointer_) T::Owners::drop_owner(pointer_);
     }
 
     T* get() const noexcept { return pointer_; }
@@ -132,17 +152,22 @@ public:
     explicit operator bool() const noexcept { return pointer_ != nullptr; }
 
     /// Nobody else shares it.
-    bool is_only() const noexcept { return pointer_ && counted()->count_ == 1; }
+    bool is_only() const noexcept { return pointer_ && owners()->has_one_owner(); }
+
+    template <class... Arguments>
+    static Shared make(Arguments&&... arguments) {
+        return T::Owners::template make<T>(std::forward<Arguments>(arguments)...);
+    }
 
 private:
-    const Counted* counted() const noexcept { return pointer_; }
+    auto owners() const noexcept -> const typename T::Owners* { return pointer_; }
 
     T* pointer_ = nullptr;
 };
 
 template <class T, class... Arguments>
 Shared<T> make_shared_counted(Arguments&&... arguments) {
-    return Shared<T>(new T(std::forward<Arguments>(arguments)...));
+    return Shared<T>::make(std::forward<Arguments>(arguments)...);
 }
 
 }  // namespace guardtree

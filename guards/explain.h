@@ -22,6 +22,11 @@ struct Failure {
 
     /// One sentence for people.
     std::string text() const;
+
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(note.get());
+        return 0;
+    }
 };
 
 /// What explain found. `verdict` equals what evaluate answers.
@@ -33,6 +38,11 @@ struct Explanation {
     std::vector<std::string> invalidated;
 
     std::string text() const;
+
+    int traverse(visitproc visit, void* arg) const {
+        for (const Failure& each : failures) Py_VISIT(each.note.get());
+        return 0;
+    }
 };
 
 /// The same walk as evaluate, going on after a failure; what is below a step that

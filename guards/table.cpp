@@ -17,6 +17,41 @@ constexpr size_t least_for_several = 16;
 
 }  // namespace
 
+bool Entry::let_payload_go() noexcept {
+    auto weak = Owned<>::steal(PyWeakref_NewRef(payload.get(), nullptr));
+    if (!weak) return false;
+    payload_owner_ = std::move(weak);
+    return true;
+}
+
+PyObject* Entry::living_payload() const noexcept {
+    PyObject* owner = payload_owner_.get();
+    if (owner == payload.get()) return owner;
+    return reinterpret_cast<PyWeakReference*>(owner)->wr_object == payload.get()
+               ? payload.get()
+               : nullptr;
+}
+
+int Entry::traverse(visitproc visit, void* arg) const {
+    Py_VISIT(payload_owner_.get());
+    Py_VISIT(source.get());
+    Py_VISIT(meaning.get());
+    Py_VISIT(names.get());
+    Py_VISIT(last_error.get());
+    for (const Owned<>& kept : program.references()) Py_VISIT(kept.get());
+    return 0;
+}
+
+Shared<Table> Table::empty() noexcept {
+    static Table table;
+    return Shared<Table>(&table);
+}
+
+int Table::traverse(visitproc visit, void* arg) const {
+    for (const Shared<Entry>& entry : entries_) Py_VISIT(entry->object());
+    return 0;
+}
+
 void Table::append(Shared<Entry> entry) {
     value_count_ = std::max(value_count_, entry->program.value_count());
     most_bound_ = std::max(most_bound_, bound_count(entry->program));

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "../framelocals/collected.h"
+
 #include "cache_line.h"
 #include "decision.h"
 #include "evaluate.h"
@@ -17,14 +19,15 @@ namespace guardtree {
 /// A program and what runs when it passes. Shared by tables and by whoever looks at it.
 /// Program, payload and source never change; the counters are for people and decide
 /// nothing. Aligned, so that what an evaluation reads is in one cache line.
-struct Entry : OnCacheLines, Counted {
+struct Entry : OnCacheLines, Collected {
     Entry(Program guards, Owned<> what, Owned<> from) noexcept
         : program(std::move(guards)),
-          payload(std::move(what)),
-          source(std::move(from)) {}
+          payload(what.get()),
+          source(std::move(from)),
+          payload_owner_(std::move(what)) {}
 
     const Program program;
-    const Owned<> payload;  ///< replacement code, or what a third party wants back
+    const Borrowed<> payload;  ///< replacement code, or what a third party wants back
     const Owned<>
         source;       ///< what the guards were given as: a GuardManager, a callable
     Owned<> meaning;  ///< for strict mode: what the oracle judges by, or null
@@ -39,6 +42,18 @@ struct Entry : OnCacheLines, Counted {
         last_error;  ///< the last exception of a guard that was not let through
     /// With replacement code: where those values go, by the names.
     std::vector<uint16_t> slots;
+
+    /// Refers weakly to a payload that keeps this entry, which would keep itself alive
+    /// where the collector does not see it. False with an exception set.
+    bool let_payload_go() noexcept;
+
+    /// The payload, or null where it was let go and has died.
+    PyObject* living_payload() const noexcept;
+
+    int traverse(visitproc visit, void* arg) const;
+
+private:
+    Owned<> payload_owner_;  ///< the payload, or a weak reference to it
 };
 
 /// Counts misses and new entries of all tables: how long ago an entry was used is told
@@ -52,9 +67,14 @@ inline void note_hit(const Entry& entry) noexcept {
 
 /// Immutable once made: adding or removing makes a new table, so a look-up that runs
 /// user code keeps the one it began with. Order is insertion order, oldest first.
-class Table : public Counted {
+class Table : public Collected {
 public:
     Table() noexcept = default;
+
+    /// The table without entries. Allocates nothing.
+    static Shared<Table> empty() noexcept;
+
+    int traverse(visitproc visit, void* arg) const;
 
     /// A table of entries in this order. O(their keys).
     static Shared<Table> of(std::span<const Shared<Entry>> entries);

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/dict_watch.h"
+#include "../../framelocals/no_memory.h"
 #include "../dict_lookup.h"
 #include "../named_op.h"
 #include "../program.h"
@@ -318,8 +320,8 @@ private:
         const auto [known, is_new] =
             stays_.insert({{dict, made.hash, made.part}, Stay::unknown});
         if (!is_new) return known->second;
+        uses_.push_back(made);  // first: it is taken back where there is no memory
         const DictCare care = use_dict(assumption_, made);
-        uses_.push_back(made);
         if (care == DictCare::tag) compare_tag(made, key, value);
         return known->second = stay_of(care);
     }
@@ -387,14 +389,22 @@ void Assumption::passed(const Program& program, const View& view, const Op& end,
     if (++passes_ < wanted_passes_ || !start) return;
     if (armed_for_) break_by(0, Breach::moved);  // armed for another start
     passes_ = 0;
-    Arming arming(*this, program, view);
+    std::optional<Arming> arming;
     const auto last = static_cast<size_t>(&end - program.ops().data());
     // Up to 3.11 making a weak reference may collect garbage: finalizers would run.
     const int collects = PyGC_Disable();
-    const bool did_arm = arming.run(anchor, last - end.skip, last);
-    if (did_arm) arming.commit(start);
+    bool did_arm = false;
+    const bool has_memory = allocating([&] {
+        arming.emplace(*this, program, view);
+        did_arm = arming->run(anchor, last - end.skip, last);
+    });
+    if (!has_memory) PyErr_Clear();  // it is armed another time
+    if (has_memory && did_arm) arming->commit(start);
     if (collects) PyGC_Enable();
-    if (!did_arm) return arming.roll_back();
+    if (!has_memory || !did_arm) {
+        if (arming) arming->roll_back();
+        return;
+    }
     if (arms_ == 0) wanted_passes_ = 1;
     armed_at_ = std::chrono::steady_clock::now();
     ++arms_;

@@ -20,14 +20,16 @@ unsigned device_index(const DLPackTensor& tensor) noexcept {
 /// torch's subclasses that are asked in Python (fake tensors, wrappers) would be asked
 /// by the interface too.
 bool is_asked_in_python(PyTypeObject* type, PyTypeObject* owner) noexcept {
-    static PyObject* const name = PyUnicode_InternFromString("__torch_dispatch__");
+    static PyObject* kept = nullptr;
+    PyObject* const name = kept_name(kept, "__torch_dispatch__");
+    if (!name) return true;
     return _PyType_Lookup(type, name) != _PyType_Lookup(owner, name);
 }
 
 /// The capsule of the type, or of the nearest base that has one; borrowed.
 PyObject* exchange_capsule(PyTypeObject* type, bool is_own) noexcept {
-    static PyObject* const name =
-        PyUnicode_InternFromString("__dlpack_c_exchange_api__");
+    static PyObject* kept = nullptr;
+    PyObject* const name = kept_name(kept, "__dlpack_c_exchange_api__");
     if (is_own) return own_attribute(type, name);
     for (Py_ssize_t i = 0; type->tp_mro && i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
         auto* owner =
@@ -40,8 +42,13 @@ PyObject* exchange_capsule(PyTypeObject* type, bool is_own) noexcept {
 
 }  // namespace
 
+PyObject* kept_name(PyObject*& place, const char* text) noexcept {
+    if (!place && !(place = PyUnicode_InternFromString(text))) PyErr_Clear();
+    return place;
+}
+
 PyObject* own_attribute(PyTypeObject* type, PyObject* name) noexcept {
-    if (!type->tp_dict) return nullptr;
+    if (!type->tp_dict || !name) return nullptr;
     PyObject* found = PyDict_GetItemWithError(type->tp_dict, name);
     if (!found) PyErr_Clear();
     return found;

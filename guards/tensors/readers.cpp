@@ -7,6 +7,7 @@
 #include <tsl/robin_map.h>
 
 #include "../../framelocals/exception.h"
+#include "../../framelocals/no_memory.h"
 #include "../constant.h"
 
 #include "dlpack_reader.h"
@@ -45,7 +46,8 @@ bool is_called(PyTypeObject* type, const char* name) noexcept {
 
 /// torch's classes and what inherits from them: their module says so.
 bool is_of_torch(PyTypeObject* type) noexcept {
-    static PyObject* const name = PyUnicode_InternFromString("__module__");
+    static PyObject* kept = nullptr;
+    PyObject* const name = kept_name(kept, "__module__");
     PyObject* module = own_attribute(type, name);
     if (!module || !PyUnicode_Check(module)) return false;
     const std::string text = utf8(module);
@@ -80,11 +82,16 @@ const TensorReader* discovered(PyTypeObject* type, bool is_own,
         const ExceptionPause pause;
         const NoCollection no_collection;
         reader = verified_numpy(type, problem);
-    } else {
-        reader = dlpack_reader(type, is_own);
+        if (!reader) return nullptr;
     }
-    if (reader) keep(type, reader);
-    return reader;
+    const ExceptionPause pause;
+    const bool has_memory = allocating([&] {
+        if (!reader) reader = dlpack_reader(type, is_own);
+        if (reader) keep(type, reader);
+    });
+    if (has_memory) return reader;
+    PyErr_Clear();  // a type that is not known yet
+    return nullptr;
 }
 
 }  // namespace

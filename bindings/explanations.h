@@ -1,0 +1,9 @@
+// Explanation and Failure, for Python.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include "../guards/explain.h"
+
+#include "boxed.h"
+
+GUARDTREE_BOXED(guardtree::Explanation, "Explanation")
+GUARDTREE_BOXED(guardtree::Failure, "Failure")
