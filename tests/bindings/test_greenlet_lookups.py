@@ -32,16 +32,17 @@ class Parks:
         return 1
 
 
+def subject(a):
+    return a
+
+
 def asking(kind: str) -> Callable[[], Any]:
     """One way to evaluate guards that run user code, without a hook."""
-
-    def subject(a):
-        return a
 
     manager = gt.GuardManager(subject)
     manager.local("a").attr("p").equals(1)
     table = gt.Table(subject)
-    entry = table.add(manager, "payload")
+    table.add(manager, "payload")
     profile = manager.profile()
     return {
         "check": lambda: manager.check({"a": Parks()}) is True,
@@ -51,7 +52,7 @@ def asking(kind: str) -> Callable[[], Any]:
         "lookup_call": lambda: table.lookup_call(Parks()) == "payload",
         "lookup_bound": lambda: table.lookup_bound({"a": Parks()})[0] == "payload",
         "lookup_call_bound": lambda: table.lookup_call_bound(Parks())[0] == "payload",
-        "find": lambda: table.find({"a": Parks()}) == entry,
+        "find": lambda: table.find({"a": Parks()}).payload == "payload",
     }[kind]
 
 
