@@ -121,6 +121,26 @@ TEST_F(CApiTest, look_ups_and_views_keep_no_reference) {
     EXPECT_EQ(count(), before);
 }
 
+TEST_F(CApiTest, values_of_an_array_outlive_the_guards_that_end_their_owner) {
+    names.run("dead = []\n"
+              "class Value:\n"
+              "    def __del__(self): dead.append(self)\n"
+              "box = [Value(), Value(), Value()]\n"
+              "def drop(value): box.clear(); return True\n"
+              "def lives(value): return not dead\n");
+    const Owned<> box = names.eval("box");
+    std::array<PyObject*, 3> locals{};
+    for (size_t i = 0; i < locals.size(); ++i)
+        locals[i] = PyList_GET_ITEM(box.get(), static_cast<Py_ssize_t>(i));
+    add("drop(a) and type(b) is Value and lives(b) and type(k) is Value");
+    ASSERT_EQ(api->view_of_locals(&view, function.get(), locals.data(), locals.size()),
+              GUARDTREE_HIT);
+    EXPECT_EQ(api->lookup(table, &view, scratch.data(), scratch.size(), &found),
+              GUARDTREE_HIT);
+    EXPECT_EQ(PyList_GET_SIZE(names.eval("dead").get()), 3);
+    api->view_end(&view);
+}
+
 TEST_F(CApiTest, foreign_operands_that_are_equal_are_one) {
     static int context = 0;
     const guardtree_foreign about{sizeof(guardtree_foreign),
