@@ -66,6 +66,8 @@ std::string short_repr(PyObject* object) {
     const ExceptionPause pause;
     auto text = Owned<>::steal(PyObject_Repr(object));
     if (!text) {
+        // The text is a detail of something else: Ctrl-C is told when that is done.
+        if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
         PyErr_Clear();
         return "<" + std::string(Py_TYPE(object)->tp_name) +
                " object, its repr raises>";
