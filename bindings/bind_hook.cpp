@@ -59,8 +59,8 @@ void close_callback(PyObject* arguments) noexcept {
     FrameHandle* frame = FrameHandle::from_python(PyTuple_GET_ITEM(arguments, 0));
     set_code_in_callback(frame->outer_code());
     const Shared<KeptView> view = frame->close();
-    CodeCache* cache = CodeCache::find(view->code().get());
-    if (cache) cache->counters.dicts_built += static_cast<uint64_t>(view->dicts_built());
+    if (CodeCache* cache = CodeCache::find(view->code().get()))
+        cache->counters.dicts_built += static_cast<uint64_t>(view->dicts_built());
 }
 
 MissOutcome interpret_answer(PyObject* answer, const View& view) {
