@@ -33,7 +33,7 @@ PRESETS = ("dev", "release", "asan", "clang")
 # wheel of for this Python (a very new one) is left out; the tests that want it skip.
 TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
 TOOLS += ["setuptools", "hypothesis", "rich"]
-WHEELS_ONLY = ["numpy", "matplotlib", "coverage"]
+WHEELS_ONLY = ["numpy", "matplotlib", "coverage", "greenlet"]
 TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 
 # Debian's names of the libraries a command compiles against; CMake fetches absent ones.

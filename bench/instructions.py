@@ -4,10 +4,10 @@ Needs a release build and valgrind, and the build's bench_evaluate for the C int
 
     PYTHONPATH=<build>/python python bench/instructions.py [--json] [--only NAME ...]
 
-Each call runs in processes of its own, in loops of two lengths: what they differ in,
-divided by the difference of the lengths, is one turn of the loop, so that the start does
-not count. Less the turn of an empty loop, it is the call with its guards. A busy machine
-does not change these numbers; another compiler, CPython or kernel does.
+Each call runs in processes of its own, in loops of two lengths. What they differ in,
+divided by the difference of the lengths, is one turn of the loop: the start does not
+count. Less the turn of an empty loop, it is the call with its guards. A busy machine
+does not change these numbers; another compiler or CPython does.
 """
 
 from __future__ import annotations
@@ -105,7 +105,8 @@ def run(call: str, shape: str, count: int) -> None:
         loop_call(count)
         hits = gt.guard_function(subject).stats()["hits"]
     else:
-        gt.add_entry(subject, gt.GuardedCode(special.__code__, guards_of(subject, shape)))
+        guards = guards_of(subject, shape)
+        gt.add_entry(subject, gt.GuardedCode(special.__code__, guards))
         gt.set_eval_frame(False)
         loop_call(count)
         gt.set_eval_frame(None)

@@ -79,7 +79,8 @@ private:
     int file_;
     size_t at_ = 0;
     size_t end_ = 0;
-    char buffer_[1024];
+    /// Not on the stack, which may be low. Guarded by the GIL.
+    static inline char buffer_[4096];
 };
 
 /// Mappings that fibers have run on, in order of address. Guarded by the GIL.
@@ -146,7 +147,7 @@ uintptr_t find_stack_floor() noexcept {
 }
 
 bool is_foreign_stack_low(uintptr_t here) noexcept {
-    constexpr size_t margin = size_t{32} * 1024;
+    constexpr size_t margin = size_t{16} * 1024;
     const Range* stack = foreign_stacks.find(here);
     if (stack && here >= floor_of(*stack, margin)) return false;
     // New, or low: the mapping may be another one by now.

@@ -10,7 +10,7 @@ namespace guardtree {
 /// evaluation and its error handling.
 uintptr_t find_stack_floor() noexcept;
 
-/// True when less than 32 KiB (a quarter of a small stack) are left of the stack that
+/// True when less than 16 KiB (a quarter of a small stack) are left of the stack that
 /// `here` is in, which is not the thread's own: a fiber's. The end of the memory
 /// mapping counts as the end of the stack. False where that cannot be read. Needs the
 /// GIL.

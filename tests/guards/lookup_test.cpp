@@ -131,7 +131,8 @@ TEST_F(LookupTest, closing_it_turns_the_hook_on_and_keeps_what_was_found) {
 TEST_F(LookupTest, values_that_nobody_takes_are_dropped_once) {
     guards.guard({"local('x')", "python(ask)"});
     guards.guard({"local('y')", "attr('__class__')", "python(ask)"});
-    add({guards.node({"local('x')"}), guards.node({"local('y')", "attr('__class__')"})});
+    const NodeId attribute = guards.node({"local('y')", "attr('__class__')"});
+    add({guards.node({"local('x')"}), attribute});
     meanwhile = [] {};
     const Owned<> type = names.eval("Value");
     const auto count = [&] { return Py_REFCNT(values[0]) + Py_REFCNT(type.get()); };

@@ -149,6 +149,10 @@ class Handler(logging.Handler):
         super().__init__()
         self.act = act
 
+    def createLock(self) -> None:
+        """None: logging takes it at exit, and would wait for the daemon thread."""
+        self.lock = None
+
     def emit(self, record: logging.LogRecord) -> None:
         self.act()
 

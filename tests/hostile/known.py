@@ -1,4 +1,4 @@
-"""Cells that fail, as `python -m pytest` reports them: each with the versions."""
+"""Reads the list of cells that are known to fail, each with its versions."""
 
 from __future__ import annotations
 
