@@ -33,13 +33,9 @@ Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {
         if (answer < 0) return Equality::unknown;
         return answer ? Equality::equal : Equality::different;
     }
-    if (is_scalar(a) ? differs_from_scalars(b)
-                     : is_scalar(b) && differs_from_scalars(a)) {
-        return Equality::different;
-    }
     if (is_scalar(a) || is_scalar(b)) {
-        const bool has_tuple = PyTuple_CheckExact(a) || PyTuple_CheckExact(b);
-        return has_tuple ? Equality::different : Equality::unknown;
+        const bool differs = differs_from_scalars(is_scalar(a) ? b : a);
+        return differs ? Equality::different : Equality::unknown;
     }
     constexpr int deepest = 32;
     if (!PyTuple_CheckExact(a) || !PyTuple_CheckExact(b) || depth == deepest) {
