@@ -263,11 +263,16 @@ def test_arguments_outlive_the_defaults_that_a_call_replaces() -> None:
     guards.local("a").type_match(Big)
     guarded = gt.guard_function(f)
     guarded.add(guards, (lambda a, b=None: ("new", a.value, b)).__code__)
-    for call in ("position", "keyword"):
+    calls = [
+        lambda: lends(f, Big()),
+        lambda: lends(f, a=Big()),
+        lambda: lends(f, Big(), 7),
+    ]
+    for lent in calls:
         f.__defaults__ = (Old(),)
         f(Big())
         f.__defaults__ = (7,)
-        lender = lends(f, Big()) if call == "position" else lends(f, a=Big())
+        lender = lent()
         assert lender() == ("new", 3, 7)
 
 
