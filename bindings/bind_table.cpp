@@ -225,6 +225,7 @@ py::object look_up_call_bound(const py::object& self, const py::args& arguments,
     for (const auto& each : keywords) vector.push_back(each.second.ptr());
     const auto names =
         Owned<>::steal(keywords.size() ? PySequence_Tuple(keywords.ptr()) : nullptr);
+    if (keywords.size() && !names) throw py::error_already_set();
     return payload_and_values(self, [&](const GuardTable& table, py::dict& bound) {
         return table.find_call(vector.data(), arguments.size(), names.get(), &bound);
     });

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "bindings.h"
 
+#include <cstring>
+
 #include <cxxabi.h>
 
 namespace guardtree {
@@ -36,7 +38,13 @@ void translate_exception() {
     } catch (const std::bad_alloc&) {
         PyErr_NoMemory();
     } catch (const std::exception& error) {
-        if (!is_told) PyErr_SetString(PyExc_RuntimeError, error.what());
+        if (is_told) return;
+        // Normalising an exception, pybind11 found that there was no memory for it.
+        if (std::strstr(error.what(), "REPLACED BY MemoryError")) {
+            PyErr_NoMemory();
+            return;
+        }
+        PyErr_SetString(PyExc_RuntimeError, error.what());
     } catch (...) {
         PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
     }

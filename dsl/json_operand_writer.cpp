@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "../framelocals/iterators.h"
+#include "../framelocals/no_memory.h"
 #include "../framelocals/set_entries.h"
 #include "../guards/constant.h"
 #include "../guards/named_op.h"
@@ -153,7 +154,7 @@ private:
     }
 
     std::string no_memory() {
-        PyErr_Clear();
+        drop_exception();
         return refuse("needs more memory than there is");
     }
 

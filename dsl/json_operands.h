@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "../framelocals/no_memory.h"
 #include "../guards/op.h"
 
 #include "json_reader.h"
@@ -169,7 +170,7 @@ private:
 
 /// The value of a key of an object; null when it is not there.
 inline PyObject* json_member(PyObject* object, const char* key) {
-    return PyDict_GetItemString(object, key);
+    return item_by_name(object, key);
 }
 
 /// An object of exactly these keys, and perhaps a "note" where that `may` be.

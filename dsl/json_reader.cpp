@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../framelocals/exception.h"
+#include "../framelocals/no_memory.h"
 #include "../guards/constant.h"
 #include "../guards/named_op.h"
 
@@ -349,7 +350,7 @@ bool JsonProgress::refuse_raised(const std::string& what) {
     if (must_propagate()) return keep_raised();
     const Owned<> exception = take_exception();
     const auto text = Owned<>::steal(PyObject_Str(exception.get()));
-    if (!text) PyErr_Clear();
+    if (!text) drop_exception();
     return refuse(what + ": " + utf8(text.get()));
 }
 

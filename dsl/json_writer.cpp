@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "../framelocals/exception.h"
+#include "../framelocals/no_memory.h"
 #include "../guards/named_op.h"
 
 #include "json_operands.h"
@@ -29,7 +30,7 @@ bool is_as_it_was(const Op& op, std::span<PyObject* const> objects) {
 std::string operands_text(const Op& op, std::string& reason) {
     const std::vector<Owned<>> owned = operand_objects(op);
     if (PyErr_Occurred()) {
-        PyErr_Clear();
+        drop_exception();
         reason = "it needs more memory than there is";
         return {};
     }

@@ -4,6 +4,7 @@
 
 #include "../framelocals/attributes.h"
 #include "../framelocals/exception.h"
+#include "../framelocals/no_memory.h"
 #include "../guards/constant.h"
 #include "../guards/static_attribute.h"
 #include "../guards/sys_modules.h"
@@ -19,7 +20,7 @@ bool is_text(PyObject* object) noexcept {
 bool name_type(PyTypeObject* type, ObjectName& to) {
     const auto path = Owned<>::steal(PyType_GetQualName(type));
     if (!is_text(path.get())) {
-        PyErr_Clear();
+        drop_exception();
         return false;
     }
     to.path = utf8(path.get());
@@ -96,7 +97,7 @@ Owned<> interned_name(std::string_view text) {
     PyObject* name =
         PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
     if (!name) {
-        PyErr_Clear();  // not UTF-8: no object has such a name
+        drop_exception();  // not UTF-8: no object has such a name
         return {};
     }
     PyUnicode_InternInPlace(&name);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <vector>
 
+#include "../framelocals/no_memory.h"
+
 #include "text_values.h"
 
 namespace guardtree {
@@ -24,7 +26,7 @@ public:
         if (!problem.empty()) return {};
         Owned<> made = is_bytes_ ? bytes() : str();
         if (!made) {
-            PyErr_Clear();
+            drop_exception();
             problem = "a string that fits in memory";
         }
         return made;
@@ -95,7 +97,7 @@ private:
                                        static_cast<Py_ssize_t>(size), nullptr)
                 : nullptr);
         if (!decoded || (is_bytes_ && size > 1)) {
-            PyErr_Clear();
+            drop_exception();
             problem_ = is_bytes_ ? "bytes in ASCII" : "a string in UTF-8";
             return;
         }
@@ -181,7 +183,7 @@ Owned<> string_of(std::string_view literals, std::string& problem) {
         auto made = Owned<>::steal(PyUnicode_DecodeUTF8(
             plain.data(), static_cast<Py_ssize_t>(plain.size()), nullptr));
         if (made) return made;
-        PyErr_Clear();
+        drop_exception();
     }
     return StringReader(literals).run(problem);
 }

@@ -89,6 +89,8 @@ CodeCache* CodeCache::of(PyCodeObject* code) noexcept {
     }
     if (!CPython::set_code_extra(code, code_cache_index, cache)) {
         delete cache;
+        // _PyCode_SetExtra does not say so itself (Objects/codeobject.c).
+        if (!PyErr_Occurred()) PyErr_NoMemory();
         return nullptr;
     }
     return cache;

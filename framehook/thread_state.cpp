@@ -168,10 +168,16 @@ ThreadRecord* thread_record() noexcept {
                         "this thread is ending, so it cannot have a callback");
         return nullptr;
     }
-    PyObject* found = PyDict_GetItemString(dict, record_name);
+    // Without memory for the name there is no answer, least of all that none is there.
+    // Kept, so that a thread with a record can always have its callback changed.
+    static PyObject* name = nullptr;
+    if (!name) name = PyUnicode_FromString(record_name);
+    if (!name) return nullptr;
+    PyObject* found = PyDict_GetItemWithError(dict, name);
     if (found) {
         return static_cast<ThreadRecord*>(PyCapsule_GetPointer(found, record_name));
     }
+    if (PyErr_Occurred()) return nullptr;
     auto* record = new (std::nothrow) ThreadRecord();
     if (!record) {
         PyErr_NoMemory();
@@ -184,8 +190,10 @@ ThreadRecord* thread_record() noexcept {
     }
     record->next = std::exchange(records, record);
     end_of_thread.state = record->state;
-    if (PyDict_SetItemString(dict, record_name, capsule.get()) < 0) return nullptr;
-    return record;
+    if (PyDict_SetItem(dict, name, capsule.get()) == 0) return record;
+    record->thread = 0;  // the end of this record is not that of the thread
+    end_of_thread.state = 0;
+    return nullptr;
 }
 
 }  // namespace

@@ -15,6 +15,14 @@ namespace guardtree {
 /// Throws std::bad_alloc.
 [[noreturn]] void throw_no_memory();
 
+/// Drops the pending exception, if there is one; MemoryError becomes std::bad_alloc.
+/// For who says something else of what failed, or goes on without it.
+void drop_exception();
+
+/// What a dict holds for a name, borrowed; null where it is not there. Throws without
+/// memory, which PyDict_GetItemString takes for a name that is not there.
+PyObject* item_by_name(PyObject* dict, const char* name);
+
 namespace no_memory_detail {
 
 bool call(void (*function)(void*), void* argument);

@@ -6,6 +6,7 @@
 #include <tsl/robin_map.h>
 
 #include "../framelocals/exception.h"
+#include "../framelocals/no_memory.h"
 #include "../framelocals/set_entries.h"
 
 #include "constant.h"
@@ -56,7 +57,7 @@ private:
 std::string plain_text(PyObject* constant) {
     auto text = Owned<>::steal(PyObject_Repr(constant));
     if (!text) {
-        PyErr_Clear();
+        drop_exception();
         text = Owned<>::steal(PyNumber_ToBase(constant, 16));
     }
     return utf8(text.get());
@@ -117,7 +118,7 @@ std::string set_text(PyObject* constant) {
     if (PySet_GET_SIZE(constant) == 0) return is_frozen ? "frozenset()" : "set()";
     const auto items = Owned<>::steal(PySequence_List(constant));
     if (!items) {
-        PyErr_Clear();
+        drop_exception();
         return "?";
     }
     return is_frozen ? joined(items.get(), "frozenset({", "})")
@@ -144,7 +145,7 @@ std::string utf8(PyObject* text) {
     Py_ssize_t size = 0;
     const char* data = text ? PyUnicode_AsUTF8AndSize(text, &size) : nullptr;
     if (data) return {data, static_cast<size_t>(size)};
-    PyErr_Clear();
+    drop_exception();
     return "?";
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../framelocals/exception.h"
+#include "../framelocals/no_memory.h"
 
 #include "operand.h"
 
@@ -110,7 +111,7 @@ std::string foreign_text(PyObject* capsule) {
     const char* utf8 =
         text && PyUnicode_Check(text.get()) ? PyUnicode_AsUTF8(text.get()) : nullptr;
     std::string result = utf8 && !PyErr_Occurred() ? utf8 : "";
-    PyErr_Clear();
+    drop_exception();
     return result;
 }
 

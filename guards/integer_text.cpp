@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "integer_text.h"
 
+#include "../framelocals/no_memory.h"
+
 #include "relations/integers.h"
 
 namespace guardtree {
@@ -12,7 +14,7 @@ bool IntegerText::read(PyObject* from, IntegerText& to, References& keep,
     const char* text =
         PyUnicode_Check(from) ? PyUnicode_AsUTF8AndSize(from, &size) : nullptr;
     if (!text) {
-        PyErr_Clear();
+        drop_exception();
         refuse_operand(problem, expects, from);
         return false;
     }

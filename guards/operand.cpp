@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "../framelocals/exception.h"
+#include "../framelocals/no_memory.h"
 
 #include "constant.h"
 
@@ -20,11 +21,11 @@ size_t hash_pointer(const void* pointer) noexcept {
 std::string qualified_name(PyObject* object) {
     auto name = attribute_of(object, "__qualname__");
     if (!name || !PyUnicode_Check(name.get())) {
-        PyErr_Clear();
+        drop_exception();
         return {};
     }
     auto module = attribute_of(object, "__module__");
-    PyErr_Clear();
+    drop_exception();
     std::string text = utf8(name.get());
     if (!module || !PyUnicode_Check(module.get())) return text;
     const std::string prefix = utf8(module.get());
@@ -44,7 +45,7 @@ bool read_size(PyObject* from, Py_ssize_t& to, const char* expects,
     }
     to = PyLong_AsSsize_t(from);
     if (to == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_OverflowError, "expected " + std::string(expects) +
                                             " that fits a machine word, found " +
                                             short_repr(from)};
@@ -83,7 +84,7 @@ bool Identity::read(PyObject* from, Identity& to, References& keep,
     }
     auto weak = Owned<>::steal(PyWeakref_NewRef(from, nullptr));
     if (!weak) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_TypeError,
                    "cannot make a weak reference to " + found_text(from)};
         return false;
@@ -124,7 +125,7 @@ bool Key::read(PyObject* from, Key& to, References& keep, Diagnostic& problem) {
     }
     to.hash = PyObject_Hash(to.value);
     if (to.hash == -1) {
-        PyErr_Clear();
+        drop_exception();
         refuse_operand(problem, expects, from);
         return false;
     }

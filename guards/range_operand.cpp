@@ -3,6 +3,7 @@
 #include "range_operand.h"
 
 #include "../framelocals/iterators.h"
+#include "../framelocals/no_memory.h"
 
 namespace guardtree {
 
@@ -15,7 +16,7 @@ bool RangeOperand::read(PyObject* from, RangeOperand& to, References& keep,
     auto iterator = Owned<>::steal(PyObject_GetIter(from));
     RangeLeft left;
     if (!iterator || !read_range_iterator(iterator.get(), left)) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_OverflowError,
                    "expected " + std::string(expects) + ", found " + short_repr(from)};
         return false;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "../framelocals/no_memory.h"
+
 #include "bounded_text.h"
 
 namespace guardtree {
@@ -53,8 +55,9 @@ private:
             PyErr_Clear();
             return add(if_inside);
         }
-        write();
+        const bool has_memory = allocating(write);
         Py_ReprLeave(object);
+        if (!has_memory) drop_exception();
     }
 
     void enclose(PyObject* object, const std::string& open, const char* close,

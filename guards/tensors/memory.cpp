@@ -6,6 +6,7 @@
 #include <array>
 #include <memory>
 
+#include "../../framelocals/no_memory.h"
 #include "../constant.h"
 #include "../held_object.h"
 
@@ -122,7 +123,7 @@ bool OverlapPairs::read(PyObject* from, OverlapPairs& to, References& keep,
             PyTuple_CheckExact(pair) && PyArg_ParseTuple(pair, "ii", &first, &second);
         if (!is_pair || first < 0 || second < 0 || first == second || first >= limit ||
             second >= limit) {
-            PyErr_Clear();
+            drop_exception();
             refuse_operand(problem, expects, from);
             return false;
         }

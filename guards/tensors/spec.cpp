@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "../../framelocals/no_memory.h"
 #include "../constant.h"
 
 #include "names.h"
@@ -138,7 +139,7 @@ void compare_shape(const TensorSpec& spec, const TensorFacts& facts, Differences
 
 std::string repr_text(PyObject* value) {
     const auto text = Owned<>::steal(PyObject_Repr(value));
-    if (!text) PyErr_Clear();
+    if (!text) drop_exception();
     return text ? utf8(text.get()) : short_repr(value);
 }
 

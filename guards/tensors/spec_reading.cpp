@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "../../framelocals/no_memory.h"
 #include "../constant.h"
 
 #include "names.h"
@@ -35,7 +36,7 @@ public:
         to_.references.push_back(std::move(canonical));
         uint32_t fact = 1;
         for (const auto& [name, read] : readers) {
-            PyObject* value = PyDict_GetItemString(facts, name);
+            PyObject* value = item_by_name(facts, name);
             if (value) to_.named |= fact;
             fact <<= 1;
             if (!value) continue;
@@ -61,7 +62,7 @@ private:
     static const Fact readers[17];
 
     bool refuse(const std::string& expected, PyObject* found) {
-        PyErr_Clear();
+        drop_exception();
         problem_ = {PyExc_TypeError, (name_ ? std::string(name_) + ": " : "") +
                                          "expected " + expected + ", found " +
                                          found_text(found)};
@@ -110,7 +111,7 @@ private:
             return dot ? dot + 1 : reinterpret_cast<PyTypeObject*>(value)->tp_name;
         }
         const auto text = Owned<>::steal(PyObject_Str(value));
-        if (!text) PyErr_Clear();
+        if (!text) drop_exception();
         return text ? utf8(text.get()) : "";
     }
 
@@ -273,8 +274,8 @@ private:
         const auto begin = [](const std::vector<TensorBounds>& all) {
             return all.empty() ? &none : all.data();
         };
-        if (PyDict_GetItemString(to_.facts, "shape")) pattern.sizes = begin(to_.sizes);
-        if (PyDict_GetItemString(to_.facts, "strides"))
+        if (item_by_name(to_.facts, "shape")) pattern.sizes = begin(to_.sizes);
+        if (item_by_name(to_.facts, "strides"))
             pattern.strides = begin(to_.strides);
         if (is_plain()) make_plain();
         to_.matches = to_.reader ? to_.reader->matches : matches_any_type;
