@@ -70,8 +70,8 @@ int64_t feature(const char* name) {
     return -1;
 }
 
-/// A function of the table as its C clients may call it: MemoryError where an allocation
-/// in it failed, and the answer that stands for an exception.
+/// A function of the table as C clients may call it: where an allocation in it fails,
+/// MemoryError is set, and it gives the answer that stands for an exception.
 template <auto function, auto failed>
 struct Caught;
 

@@ -52,8 +52,8 @@ inline const CallbackProtocol& callback_protocol() noexcept {
     return hook_detail::protocol;
 }
 
-/// Adds an entry to a code's cache, and tells of it. Where the entry's code is this code,
-/// the entry refers to it weakly from here on. False with an exception set.
+/// Adds an entry to a code's cache, and tells of it. Where the entry's code is this
+/// code, the entry refers to it weakly from here on. False with an exception set.
 [[nodiscard]] bool add_entry(PyCodeObject* code, CodeCache& cache, Shared<Entry> entry);
 
 /// The evaluator. Costs a frame of a thread without a callback one thread-local load.

@@ -1,10 +1,10 @@
 // Collected: shared C++ objects whose references the garbage collector sees.
 // SPDX-License-Identifier: MIT
 //
-// How it works. Each such object has a Python object of its own, whose reference count is
-// the number of its owners. The collector finds what it refers to by T::traverse. Owners
-// that are Python objects visit `object()`; an owner that does not, such as a look-up
-// that pins a table, keeps the object alive.
+// How it works. Each such object has a Python object of its own, whose reference count
+// is the number of its owners. The collector finds what it refers to by T::traverse.
+// Owners that are Python objects visit `object()`; an owner that does not, such as a
+// look-up that pins a table, keeps the object alive.
 #pragma once
 #include <Python.h>
 
@@ -28,9 +28,9 @@ void begin(PyObject* object, void* shared) noexcept;
 
 }  // namespace collected_detail
 
-/// Base of a class T with `int traverse(visitproc, void*) const`. Nothing that an object
-/// refers to may change in a way that only it could undo: there is no tp_clear, since
-/// every cycle goes through something that can be changed, which has one.
+/// Base of a class T with `int traverse(visitproc, void*) const`. There is no tp_clear:
+/// what such an object refers to was there before it, so every cycle goes through an
+/// object that can be changed, which has one.
 class Collected {
 public:
     constexpr Collected() noexcept = default;

@@ -1,4 +1,4 @@
-// What becomes of an allocation that fails: std::bad_alloc, caught where Python calls us.
+// What becomes of an allocation that fails: std::bad_alloc, caught where C calls us.
 // SPDX-License-Identifier: MIT
 //
 // The rooms are compiled without exceptions, so std::bad_alloc passes through their

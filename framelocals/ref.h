@@ -118,8 +118,8 @@ private:
     mutable uintptr_t count_ = 0;
 };
 
-/// Shared ownership of an object of a class that derives from Counted, or from Collected
-/// (collected.h) where the garbage collector has to see what the object refers to.
+/// Shared ownership of an object of a class that derives from Counted, or from
+/// Collected (collected.h) where the collector has to see what the object refers to.
 template <class T>
 class Shared {
 public:

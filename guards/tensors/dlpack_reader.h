@@ -50,8 +50,8 @@ struct DLPackReader : EagerReader {
 /// memory, and no exception is set.
 PyObject* kept_name(PyObject*& place, const char* text) noexcept;
 
-/// An entry of the type's own dict, borrowed; null, and nothing pending, without one, or
-/// without a name.
+/// An entry of the type's own dict, borrowed; null, and nothing pending, without one
+/// or without a name.
 PyObject* own_attribute(PyTypeObject* type, PyObject* name) noexcept;
 
 /// The reader for a type that has the interface, kept for ever; null when it has none.
