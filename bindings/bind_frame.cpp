@@ -114,9 +114,6 @@ void bind_frame_module_name(py::module_& module) {
             const FrameHandle* handle = FrameHandle::from_python(frame.ptr());
             return handle ? module_name(*handle) : self;
         });
-    names["__set__"] = py::cpp_function([](py::handle, py::handle, py::handle) {
-        throw py::attribute_error("__module__ of a Frame cannot be set");
-    });
     const auto type = py::reinterpret_borrow<py::object>(as_object(&PyType_Type));
     const auto text = py::reinterpret_borrow<py::object>(as_object(&PyUnicode_Type));
     const py::object name = type("ModuleName", py::make_tuple(text), names);

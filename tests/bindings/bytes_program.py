@@ -24,7 +24,7 @@ module.__dict__["D"] = {A: 1}
 def step(x: Any, y: Any = 0) -> None: ...
 
 
-step = types.FunctionType(step.__code__, module.__dict__)
+step = types.FunctionType(step.__code__, module.__dict__, "step", (0,))
 
 
 def swapped(value: Any) -> Any:

@@ -23,7 +23,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, *arguments],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": path, "GUARDTREE_TEST_CHECKS": "10000"},
+        env={**os.environ, "PYTHONPATH": path, "GUARDTREE_TEST_CHECKS": "10000",
+             "PYTHONHASHSEED": "0"},
         timeout=300,
         check=False,
     )
