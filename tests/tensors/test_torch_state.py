@@ -27,7 +27,7 @@ pytestmark = [
 DYNAMO_FACTS = {
     "allow_bf16_reduce": {"allow_bf16_reduce"},
     "allow_fp16_reduce": {"allow_fp16_reduce"},
-    "allow_tf32": {"cuda_matmul_precision"},
+    "allow_tf32": {"allow_tf32"},
     "autocast_state": {
         "autocast_cache",
         *(f"autocast_{name}{what}" for what in ("", "_dtype")
@@ -93,9 +93,9 @@ CHANGES: dict[str, tuple[str, Any]] = {
         "num_threads",
         lambda: setting(torch.get_num_threads, torch.set_num_threads, lambda n: n + 1),
     ),
-    "tf32": ("cuda_matmul_precision", lambda: attribute(MATMUL, "allow_tf32")),
+    "tf32": ("allow_tf32", lambda: attribute(MATMUL, "allow_tf32")),
     "matmul": (
-        "cuda_matmul_precision",
+        "allow_tf32",
         lambda: setting(
             torch.get_float32_matmul_precision,
             torch.set_float32_matmul_precision,
@@ -117,7 +117,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
         lambda: setting(
             lambda: torch.get_autocast_dtype("xpu"),
             lambda value: torch.set_autocast_dtype("xpu", value),
-            lambda _: torch.float16,
+            lambda _: torch.bfloat16,
         ),
     ),
     "fill": (

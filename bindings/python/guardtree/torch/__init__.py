@@ -85,8 +85,8 @@ def state() -> dict[str, int | bool]:
     """What torch is set to in this thread, by the names that guard_state takes.
 
     Numbers are torch's own: of dtypes the ScalarType, of ``torch_function`` 0 enabled,
-    1 subclasses disabled, 2 disabled, of precisions 0 to 2 at::Float32Precision, 3
-    where torch's settings contradict each other. PluginError without the plugin.
+    1 subclasses disabled, 2 disabled, of the reduced reductions
+    at::CuBLASReductionOption. PluginError without the plugin.
     """
     facts: dict[str, int | bool] = plugin().state_facts()
     return facts
@@ -95,9 +95,9 @@ def state() -> dict[str, int | bool]:
 def guard_state(guards: GuardManager, **facts: int | bool) -> GuardManager:
     """Guards some of torch's state, or all of it as it is now; returns ``guards``.
 
-    All of it is every fact that Dynamo's GLOBAL_STATE guard compares, and the modes,
-    forward gradients and cuDNN's precisions besides. What torch keeps in Python objects
-    is not in it: which torch functions modes are active (their number is), the default
+    All of it is every fact that Dynamo's GLOBAL_STATE guard compares, and besides the
+    modes, forward gradients and cuDNN's use of TF32. What torch keeps in Python objects
+    is not in it: which torch function modes are active (their number is), the default
     device (a mode), the settings of ``torch._dynamo.config``. The facts are compared
     as words, of which only those with a chosen fact are read. ``explain`` names the
     facts that changed. TypeError for a name that is no fact, PluginError without the

@@ -120,9 +120,9 @@ constexpr Field fields[] = {{"grad_mode", 0, 0, 1},
                             {"autocast_cuda_dtype", 1, 16, 8},
                             {"allow_fp16_reduce", 1, 24, 2},
                             {"allow_bf16_reduce", 1, 26, 2},
-                            {"cuda_matmul_precision", 1, 28, 2},
-                            {"cudnn_conv_precision", 1, 30, 2},
-                            {"cudnn_rnn_precision", 1, 32, 2},
+                            {"allow_tf32", 1, 28, 1},
+                            {"cudnn_conv_tf32", 1, 29, 1},
+                            {"cudnn_rnn_tf32", 1, 30, 1},
                             {"autocast_mtia", 1, 40, 1},
                             {"autocast_maia", 1, 41, 1},
                             {"autocast_xpu", 1, 42, 1},
@@ -182,14 +182,14 @@ uint64_t modes_now() {
            put<shift_of("num_threads")>(static_cast<uint64_t>(at.thread_count()));
 }
 
-/// A precision that ATen does not tell, because its settings contradict each other,
-/// reads as 3.
-uint64_t precision(int backend, int op) noexcept {
+/// Whether CUDA's operations of a Float32Op use TF32, which is false where nothing is
+/// set and, as ATen then raises, where its settings contradict each other.
+bool allows_tf32(int op) noexcept {
+    constexpr int cuda = 1, tf32 = 2;  // Float32Backend, Float32Precision
     try {
-        return static_cast<uint64_t>(
-            aten().float32_precision(&aten().context(), backend, op));
+        return aten().float32_precision(&aten().context(), cuda, op) == tf32;
     } catch (...) {
-        return 3;
+        return false;
     }
 }
 
@@ -197,7 +197,7 @@ uint64_t precision(int backend, int op) noexcept {
 uint64_t autocast_now(uint64_t mask) {
     const Aten& at = aten();
     const AtenContext* context = &at.context();
-    constexpr int cuda = 1, conv = 1, rnn = 2, matmul = 3;  // Float32Backend, Float32Op
+    constexpr int conv = 1, rnn = 2, matmul = 3;  // Float32Op
     constexpr int others = shift_of("autocast_mtia");
     constexpr int precisions = shift_of("allow_fp16_reduce");
     uint64_t word =
@@ -211,9 +211,9 @@ uint64_t autocast_now(uint64_t mask) {
     if (mask >> precisions) {
         word |= put<shift_of("allow_fp16_reduce")>(at.fp16_reduction(context)) |
                 put<shift_of("allow_bf16_reduce")>(at.bf16_reduction(context)) |
-                put<shift_of("cuda_matmul_precision")>(precision(cuda, matmul)) |
-                put<shift_of("cudnn_conv_precision")>(precision(cuda, conv)) |
-                put<shift_of("cudnn_rnn_precision")>(precision(cuda, rnn));
+                put<shift_of("allow_tf32")>(allows_tf32(matmul)) |
+                put<shift_of("cudnn_conv_tf32")>(allows_tf32(conv)) |
+                put<shift_of("cudnn_rnn_tf32")>(allows_tf32(rnn));
     }
     if (mask >> others) {
         int shift = others;
