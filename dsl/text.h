@@ -30,8 +30,8 @@ struct GuardText {
 
 /// The text that parse_guards reads as the same tree in the same scope, one claim in a
 /// line; "True" for a tree without nodes. What Python means by it (eval) is what the
-/// tree checks. Notes are not in it. A tree has no text where its paths nest deeper than
-/// text is read. Cold.
+/// tree checks. Notes are not in it. A tree has no text where its paths nest deeper
+/// than text is read. Cold.
 GuardText text_of(const Tree& tree, const Scope& scope);
 
 /// Equal nodes, checks and relations in the same order; notes do not count, and neither

@@ -8,6 +8,7 @@
 #include "../guards/inner_kinds.h"
 
 #include "names.h"
+#include "path_texts.h"
 #include "text.h"
 #include "text_patterns.h"
 
@@ -224,62 +225,9 @@ private:
     std::map<const void*, Owned<>> stand_ins_;  ///< of operands that have died
 };
 
-/// Places of nodes in preorder.
-std::vector<NodeId> preorder_of(const Tree& tree) {
-    std::vector<NodeId> order;
-    std::vector<NodeId> stack = {0};
-    while (!stack.empty()) {
-        const NodeId id = stack.back();
-        stack.pop_back();
-        order.push_back(id);
-        const size_t first = stack.size();
-        tree.each_child(id, [&](NodeId child) { stack.push_back(child); });
-        std::reverse(stack.begin() + static_cast<ptrdiff_t>(first), stack.end());
-    }
-    return order;
-}
-
-/// The texts of paths, from what each step is over a mark.
-class Paths {
-public:
-    explicit Paths(const Tree& tree) : tree_(tree), steps_(tree.node_count()) {}
-
-    /// `text_of(step, value)`
-    void add(NodeId id, auto text_of) {
-        std::string text = text_of(tree_.node(id).step, std::string(mark));
-        const size_t place = text.find(mark);
-        if (place != text.npos) {
-            steps_[id].behind = text.substr(place + mark.size());
-            text.resize(place);
-        }
-        steps_[id].before = std::move(text);
-    }
-
-    std::string operator[](NodeId id) const {
-        std::vector<NodeId> path;
-        for (; id != 0; id = tree_.node(id).parent) path.push_back(id);
-        std::string text;
-        for (const NodeId step : path) text += steps_[step].before;
-        for (size_t i = path.size(); i-- > 0;) text += steps_[path[i]].behind;
-        return text;
-    }
-
-private:
-    static constexpr std::string_view mark = "\x01";  // in no Python text
-
-    struct Step {
-        std::string before;
-        std::string behind;
-    };
-
-    const Tree& tree_;
-    std::vector<Step> steps_;
-};
-
 class TreeWriter {
 public:
     TreeWriter(const Tree& tree, const Scope& scope)
-        
         : tree_(tree),
           names_{scope, nullptr},
           ops_(names_, made_),
@@ -295,7 +243,7 @@ public:
             if (reads_as_tree()) return std::move(made_);
         }
         std::vector<Claim> all = claims(true);
-        const Paths by_steps = explicit_paths();
+        const PathTexts by_steps = explicit_paths();
         for (Claim& claim : all) {
             if (reads_alone(claim)) continue;
             claim.text = by_name(claim, paths_);
@@ -388,7 +336,7 @@ private:
     }
 
     /// guard.length(x, 3), over paths written in one way or the other.
-    std::string by_name(const Claim& claim, const Paths& paths) {
+    std::string by_name(const Claim& claim, const PathTexts& paths) {
         if (claim.relation != no_id) {
             const RelationCheck& relation = tree_.relations()[claim.relation];
             return ops_.by_name(relation.relation, paths_of(relation, paths));
@@ -398,8 +346,8 @@ private:
     }
 
     /// All paths by the steps' own names.
-    Paths explicit_paths() {
-        Paths paths(tree_);
+    PathTexts explicit_paths() {
+        PathTexts paths(tree_);
         for (const NodeId id : std::span(order_).subspan(1)) {
             paths.add(id, [&](const Op& step, std::string value) {
                 std::vector<std::string> values;
@@ -415,7 +363,7 @@ private:
     }
 
     static std::vector<std::string> paths_of(const RelationCheck& relation,
-                                             const Paths& paths) {
+                                             const PathTexts& paths) {
         std::vector<std::string> found;
         for (const NodeId node : relation.nodes) found.push_back(paths[node]);
         return found;
@@ -491,58 +439,13 @@ private:
     GuardText made_;
     OpWriter ops_;
     std::vector<NodeId> order_;
-    Paths paths_;
+    PathTexts paths_;
     Owned<> given_;          ///< what objects are called in the text, so far
     size_t given_count_ = 0;
     std::vector<bool> is_related_;
 };
 
-bool same_checks(const Tree& a, NodeId x, const Tree& b, NodeId y) {
-    std::vector<const Op*> left;
-    std::vector<const Op*> right;
-    a.each_check(x, [&](CheckId id) { left.push_back(&a.check_at(id).kind); });
-    b.each_check(y, [&](CheckId id) { right.push_back(&b.check_at(id).kind); });
-    return std::ranges::equal(left, right, [](const Op* one, const Op* other) {
-        return same_op(*one, *other);
-    });
-}
-
-bool same_relation(const Op& a, const Op& b, size_t count) {
-    if (same_op(a, b)) return true;
-    if (a.code() != b.code() || a.code() != code_of<Integers>) return false;
-    std::vector<std::string> names;
-    for (size_t i = 0; i < count; ++i) names.push_back("v" + std::to_string(i));
-    return relation_text(a, names) == relation_text(b, names);
-}
-
 }  // namespace
-
-bool same_tree(const Tree& a, const Tree& b) {
-    const std::vector<NodeId> left = preorder_of(a);
-    const std::vector<NodeId> right = preorder_of(b);
-    if (left.size() != right.size() || a.relations().size() != b.relations().size())
-        return false;
-    std::vector<NodeId> counterpart(a.node_count());
-    for (size_t i = 0; i < left.size(); ++i) {
-        counterpart[left[i]] = right[i];
-        if (i == 0) continue;
-        const Node& x = a.node(left[i]);
-        const Node& y = b.node(right[i]);
-        if (counterpart[x.parent] != y.parent || !same_op(x.step, y.step) ||
-            !same_checks(a, left[i], b, right[i])) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < a.relations().size(); ++i) {
-        const RelationCheck& x = a.relations()[i];
-        const RelationCheck& y = b.relations()[i];
-        const bool same_nodes = std::ranges::equal(
-            x.nodes, y.nodes, {}, [&](NodeId id) { return counterpart[id]; });
-        if (!same_nodes || !same_relation(x.relation, y.relation, x.nodes.size()))
-            return false;
-    }
-    return true;
-}
 
 GuardText text_of(const Tree& tree, const Scope& scope) {
     return TreeWriter(tree, scope).run();

@@ -124,7 +124,8 @@ private:
         PyObject* key = nullptr;
         PyObject* item = nullptr;
         while (PyDict_Next(value, &position, &key, &item)) {
-            PyObject* expected = value_in(constant, key, key_hash(value, position, key));
+            const Py_hash_t hash = key_hash(value, position, key);
+            PyObject* expected = value_in(constant, key, hash);
             if (!expected || !same(item, expected)) return false;
         }
         return true;

@@ -12,9 +12,9 @@
 
 namespace guardtree {
 
-/// A copy of `object` that nobody else can change: lists, dicts and sets are copied, and
-/// tuples that have one in them; all else is shared. What occurs twice in the original is
-/// copied once. Null with `problem` filled when it is not a constant
+/// A copy of `object` that nobody else can change: lists, dicts and sets are copied,
+/// and tuples that have one in them; all else is shared. What occurs twice in the
+/// original is copied once. Null with `problem` filled when it is not a constant
 /// (Constant::expects), holds itself, or is nested deeper than 100.
 Owned<> snapshot_constant(PyObject* object, Diagnostic& problem);
 

@@ -203,7 +203,7 @@ constexpr bool returns_owned = [] {
     }
 }();
 
-/// True for a step that may take the place of a value over which nothing needs any more:
+/// True for a step that may take over the place of a value that nothing needs any more:
 /// dropping that value may run user code, as the step itself may.
 template <class S>
 constexpr bool takes_places_over = [] {

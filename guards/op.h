@@ -228,8 +228,8 @@ size_t hash_op(const Op& op) noexcept;
 std::string python_text(const Op& op, const std::string& value);
 
 /// A path from the texts of its steps, the last step first: `text_of(step, value)` says
-/// what a step is over a value, and has the value once. `start` is what the first step is
-/// over. Linear in the text that is made.
+/// what a step is over a value, and has the value once. `start` is what the first step
+/// is over. Linear in the text that is made.
 template <class TextOf>
 std::string nested_text(std::span<const Op* const> steps, std::string start,
                         TextOf text_of) {

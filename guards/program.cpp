@@ -6,8 +6,9 @@
 // from its step to the last op that reads it. If its step makes a new reference, or an
 // op that may run user code lies in that range (its last reader included), the value is
 // owned: it gets a place among the first values, and the walk drops it at its end. A
-// step that may run user code takes a place over whose value nothing reads any more, and
-// drops that value. Other values are borrowed and share places as their lives allow.
+// step that may run user code takes a place over whose value nothing reads any more,
+// and drops that value. Other values are borrowed and share places as their lives
+// allow.
 //
 // Requirements that a change must keep: 1. no op reads a place before a step wrote it;
 // 2. every value that is live when user code may run is owned, by the walk or by the
@@ -16,14 +17,13 @@
 #include "program.h"
 
 #include <algorithm>
-#include <functional>
 #include <limits>
-#include <queue>
 
 #include "assumptions/assumption.h"
 #include "assumptions/eligible.h"
 #include "block_builder.h"
 #include "builtin_length.h"
+#include "places.h"
 #include "tree_order.h"
 
 namespace guardtree {
@@ -394,35 +394,6 @@ private:
         }
         program_.bound_ = std::move(made);
     }
-
-    /// Gives places again whose values nothing needs any more. The one that has been
-    /// free for longest goes first.
-    class Places {
-    public:
-        explicit Places(size_t first) : end_(first) {}
-
-        /// For the value of op `i`, which is read last by op `last_read`.
-        uint16_t take(size_t i, size_t last_read, bool may_share) {
-            size_t place = end_;
-            if (may_share && !taken_.empty() && taken_.top().first < i) {
-                place = taken_.top().second;
-                taken_.pop();
-            } else {
-                ++end_;
-            }
-            taken_.push({last_read, place});
-            return static_cast<uint16_t>(place);
-        }
-
-        uint16_t take_for_good() { return static_cast<uint16_t>(end_++); }
-
-        size_t end() const noexcept { return end_; }
-
-    private:
-        using Taken = std::pair<size_t, size_t>;  ///< last reader, place
-        size_t end_;
-        std::priority_queue<Taken, std::vector<Taken>, std::greater<>> taken_;
-    };
 
     /// Owned values first, the last of them those that are handed over; then borrowed
     /// ones that relations read; then other borrowed ones; then the relations' scratch.

@@ -23,7 +23,8 @@ struct Program::Outline {
             open.push_back(i);
             if (op.destination < writer.size()) writer[op.destination] = i;
         }
-        for (const SlotName& name : program.names_) names.insert({name.slot, name.name});
+        for (const SlotName& name : program.names_)
+            names.insert({name.slot, name.name});
     }
 
     std::vector<uint32_t> around;  ///< the innermost step whose value an op is about

@@ -96,7 +96,8 @@ void ReprWriter::write_namespace(PyObject* object) {
     write_fields(object, name, pairs_of(dict.get()));
 }
 
-void ReprWriter::write_fields(PyObject* object, const std::string& name, const Parts& fields) {
+void ReprWriter::write_fields(PyObject* object, const std::string& name,
+                              const Parts& fields) {
     once(object, name + "(...)", [&] {
         add(name + "(");
         for (size_t i = 0; i + 1 < fields.size(); i += 2) {

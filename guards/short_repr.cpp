@@ -1,4 +1,4 @@
-// Bounded repr.
+// The repr and the message of objects, cut while they are made.
 // SPDX-License-Identifier: MIT
 #include "short_repr.h"
 

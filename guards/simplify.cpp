@@ -234,8 +234,8 @@ private:
             all.resize(left);
         }
 
-        /// Whether a check may say something of others that no check before it has said.
-        /// Of an exact type the first says all, and the next what it says of the first.
+        /// Whether a check may say something of others that none before it has said.
+        /// Of an exact type the first says all, the next what it says of the first.
         bool speaks(size_t i) {
             // What never passes has been told well enough.
             constexpr size_t most_told = 64;
