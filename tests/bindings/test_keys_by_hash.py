@@ -14,8 +14,8 @@ from guardtree.oracle.meaning import same_constant
 MODULUS = (1 << 61) - 1  # of CPython's hashes of ints
 
 KEYS: list[Any] = [
-    0, 1, -1, -2, True, False, 0.0, -0.0, 1.0, 2.5, 1j, 1 + 0j, None, ..., "a", "", b"a",
-    b"", (), (1,), (True,), (1.0,), ("a", (2, None)), frozenset(), frozenset({1}),
+    0, 1, -1, -2, True, False, 0.0, -0.0, 1.0, 2.5, 1j, 1 + 0j, None, ..., "a", "",
+    b"a", b"", (), (1,), (True,), (1.0,), ("a", (2, None)), frozenset(), frozenset({1}),
     frozenset({1.0}), MODULUS, MODULUS + 1, 2 * MODULUS + 1, 10**40, float(10**20),
     10**20, "\u20ac", (-1,), (-2,),
 ]  # fmt: skip

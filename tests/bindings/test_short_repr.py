@@ -74,9 +74,10 @@ dict_loop: dict[str, Any] = {}
 dict_loop["self"] = dict_loop
 
 SHORT: list[Any] = [
-    None, True, 3, -(10**30), 1.5, -0.0, 2j, "text", "it's", 'a "b" \'c\'', "\u20ac\U0001f600",
-    "\ud800", b"bytes", bytearray(b"x"), ..., [], (), {}, set(), frozenset(), [1], (1,),
-    (1, 2), {1: "a", "b": [2]}, {1}, frozenset({"x"}), [[], [()]], Sub([1, 2]), SubSet(),
+    None, True, 3, -(10**30), 1.5, -0.0, 2j, "text", "it's", 'a "b" \'c\'',
+    "\u20ac\U0001f600", "\ud800", b"bytes", bytearray(b"x"), ..., [], (), {}, set(),
+    frozenset(), [1], (1,), (1, 2), {1: "a", "b": [2]}, {1}, frozenset({"x"}),
+    [[], [()]], Sub([1, 2]), SubSet(),
     SubSet({1}), Own(), Plain(), [Plain(), Own()], loop, dict_loop, Point(1, [2]),
     Config(1, 2, "b"), collections.deque([1, 2]), collections.deque([1], maxlen=3),
     collections.defaultdict(int, {"a": 1}), collections.Counter("aab"),
@@ -197,7 +198,8 @@ def test_the_message_of_an_exception_is_cut() -> None:
     assert error_of(KeyError("k")) == "KeyError: 'k'"
     assert error_of(ValueError(1, "b")) == "ValueError: (1, 'b')"
     assert error_of(ValueError([1])) == "ValueError: [1]"
-    assert error_of(OSError(2, "gone", "file")).startswith("FileNotFoundError: [Errno 2]")
+    told = error_of(OSError(2, "gone", "file"))
+    assert told.startswith("FileNotFoundError: [Errno 2]")
     for exception in (KeyError(shared), ValueError(shared), TypeError(1, shared)):
         assert len(error_of(exception)) < 1100
     assert len(error_of(ValueError("x" * 10_000))) < 1100

@@ -1,7 +1,7 @@
 """The public operations that take something of n parts, each as a program makes it.
 
-`python growth_operations.py` runs each at n and at 4n parts. Run under Callgrind it is stopped
-before each call of `os.getloadavg`, so that what lies between two of them is counted.
+`python growth_operations.py [name ...]` runs them at n and at 4n parts. Callgrind, told
+to write its counts before each call of `os.getloadavg`, counts what lies between two.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
 from types import SimpleNamespace
@@ -22,7 +23,7 @@ Run = Callable[[], object]
 Make = Callable[[int], Run]
 
 OPERATIONS: dict[str, Make] = {}
-"""By `<public name>: <what has n parts>`."""
+"""By `<public name>: <what has n parts>`; `str` is that of a GuardManager."""
 
 
 def operation(*names: str) -> Callable[[Make], Make]:
@@ -164,9 +165,15 @@ each_tree("GuardManager.assumed", lambda guards, a: guards.assumed())
 each_tree("GuardManager.children", lambda guards, a: guards.local("a").children())
 each_tree("GuardManager.checks", lambda guards, a: guards.local("a").checks())
 each_tree("from_json", lambda guards, a: gt.from_json(guards.to_json(), subject))
-each_tree(
-    "parse", lambda guards, a: gt.parse(guards.to_text()[0], subject, guards.to_text()[1])
-)
+
+
+for sort in TREES:
+
+    def read_it(n: int, sort: str = sort) -> Run:
+        text, names = tree(sort, n).to_text()
+        return lambda: gt.parse(text, subject, names)
+
+    operation(f"parse: {sort}")(read_it)
 
 
 def _profiled(guards: gt.GuardManager, passing: Any) -> Any:
@@ -218,6 +225,14 @@ CONSTANTS: dict[str, Callable[[int], Any]] = {
 }
 
 
+def read_json(guards: gt.GuardManager) -> gt.GuardManager:
+    return gt.from_json(guards.to_json(), subject)
+
+
+def read_text(guards: gt.GuardManager) -> gt.GuardManager:
+    return gt.parse(guards.to_text()[0], subject)
+
+
 def with_kind(kind: str, *operands: Any) -> gt.GuardManager:
     guards = gt.GuardManager(subject)
     getattr(guards.local("a"), kind)(*operands)
@@ -238,10 +253,10 @@ def each_operand(kind: str, parts: str, operand: Any, passing: Any) -> None:
     operation(f"GuardManager.{kind}: {parts}")(
         lambda n: lambda operand=operand(n): with_kind(kind, operand)
     )
-    add("check", lambda n, guards, a: guards.check({"a": a}))
-    add("explain", lambda n, guards, a: guards.explain({"a": object()}))
-    add("to_json", lambda n, guards, a: gt.from_json(guards.to_json(), subject))
-    add("to_text", lambda n, guards, a: gt.parse(guards.to_text()[0], subject))
+    add("GuardManager.check", lambda n, guards, a: guards.check({"a": a}))
+    add("GuardManager.explain", lambda n, guards, a: guards.explain({"a": object()}))
+    add("GuardManager.to_json", lambda n, guards, a: read_json(guards))
+    add("GuardManager.to_text", lambda n, guards, a: read_text(guards))
     add("str", lambda n, guards, a: str(guards))
 
 
@@ -279,19 +294,19 @@ for kind, (operands, constant) in VALUES.items():
     if kind == "dict_version":
         constant = lambda n: dict.fromkeys(range(n), 0)  # noqa: E731
 
-    def make(n: int, kind: str = kind, operands: Any = operands, c: Any = constant) -> Run:
-        a = c(n)
+    def make(n: int, kind: str = kind, o: Any = operands, c: Any = constant) -> Run:
+        operands, a = o, c(n)
         guards = with_kind(kind, *((a,) if kind == "dict_version" else operands))
         assert guards.check({"a": a}), kind
         return lambda: guards.check({"a": a})
 
-    operation(f"check: {kind} of a value")(make)
+    operation(f"GuardManager.check: {kind} of a value")(make)
 
 STEPS: dict[str, tuple[Callable[[int], tuple[Any, ...]], Callable[[int], Any]]] = {
     "list_item": (lambda n: (n - 1,), lambda n: list(range(n))),
     "tuple_item": (lambda n: (n - 1,), lambda n: tuple(range(n))),
     "set_item": (lambda n: (n // 2,), lambda n: set(range(n))),
-    "deque_item": (lambda n: (n // 2,), lambda n: __import__("collections").deque(range(n))),
+    "deque_item": (lambda n: (n // 2,), lambda n: deque(range(n))),
     "dict_item": (lambda n: (n - 1,), lambda n: dict.fromkeys(range(n), 0)),
     "dict_key": (lambda n: (n - 1,), lambda n: dict.fromkeys(range(n), 0)),
     "dict_value": (lambda n: (n - 1,), lambda n: dict.fromkeys(range(n), 0)),
@@ -306,196 +321,44 @@ for step, (operands_of, values_of) in STEPS.items():
         assert guards.check({"a": a}), step
         return lambda: guards.check({"a": a})
 
-    operation(f"check: {step} of a value")(make)
+    operation(f"GuardManager.check: {step} of a value")(make)
 
 
 # Relations over n values.
 
 
-def over(n: int, relation: str, *operands: Any) -> gt.GuardManager:
+def over(n: int, relation: str) -> gt.GuardManager:
     guards = gt.GuardManager(subject)
     local = guards.local("a")
     nodes = [local.list_item(i) for i in range(n)]
-    getattr(guards, relation)(*operands, *nodes)
+    getattr(guards, relation)(*nodes)
     return guards
 
 
-def sum_of(n: int) -> str:
-    return " + ".join(f"v{i}" for i in range(n)) + " >= 0"
-
-
-RELATIONS: dict[str, tuple[Callable[[int], tuple[Any, ...]], Callable[[int], Any]]] = {
-    "distinct_objects": (lambda n: (), lambda n: [object() for _ in range(n)]),
-    "same_object": (lambda n: (), lambda n: [None] * n),
+RELATIONS: dict[str, Callable[[int], Any]] = {
+    "distinct_objects": lambda n: [object() for _ in range(n)],
+    "same_object": lambda n: [None] * n,
 }
-for relation, (operands_of, values_of) in RELATIONS.items():
+for relation, values_of in RELATIONS.items():
 
-    def build_it(n: int, r: str = relation, o: Any = operands_of) -> Run:
-        return lambda: over(n, r, *o(n))
+    def build_it(n: int, r: str = relation) -> Run:
+        return lambda: over(n, r)
 
-    def check_it(n: int, r: str = relation, o: Any = operands_of, v: Any = values_of) -> Run:
-        guards, a = over(n, r, *o(n)), v(n)
+    def check_it(n: int, r: str = relation, v: Any = values_of) -> Run:
+        guards, a = over(n, r), v(n)
         assert guards.check({"a": a}), r
         return lambda: guards.check({"a": a})
 
     operation(f"GuardManager.{relation}: values")(build_it)
-    operation(f"check: {relation} of values")(check_it)
+    operation(f"GuardManager.check: {relation} of values")(check_it)
 
 
-# Tables of n entries.
-
-
-def entry(i: int, function: Any = subject) -> gt.GuardManager:
-    guards = gt.GuardManager(function)
-    guards.local("a").equals(i)
-    return guards
-
-
-@lru_cache(maxsize=None)
-def entry_guards(n: int) -> list[gt.GuardManager]:
-    return [entry(i) for i in range(n)]
-
-
-def filled(n: int) -> gt.Table:
-    table = gt.Table(subject)
-    for i, guards in enumerate(entry_guards(n)):
-        table.add(guards, i)
-    return table
-
-
-table_of = lru_cache(maxsize=None)(filled)
-
-
-def each_table(name: str, run: Callable[[gt.Table, int], object]) -> None:
-    def make(n: int) -> Run:
-        table = table_of(n)
-        table.lookup({"a": 0})
-        return lambda: run(table, n)
-
-    operation(f"{name}: entries")(make)
-
-
-@operation("Table.add: entries")
-def _(n: int) -> Run:
-    table, guards = filled(n), entry(n)
-    return lambda: table.add(guards, n)
-
-
-@operation("Table.remove: entries")
-def _(n: int) -> Run:
-    table = filled(n)
-    first = table.entries()[0]
-    return lambda: table.remove(first)
-
-
-each_table("Table.lookup", lambda table, n: table.lookup({"a": n - 1}))
-each_table("Table.lookup, missing", lambda table, n: table.lookup({"a": -1}))
-each_table("Table.lookup_bound", lambda table, n: table.lookup_bound({"a": n - 1}))
-each_table("Table.lookup_call", lambda table, n: table.lookup_call(n - 1))
-each_table("Table.lookup_call_bound", lambda table, n: table.lookup_call_bound(n - 1))
-each_table("Table.find", lambda table, n: table.find({"a": n - 1}))
-each_table("Table.entries", lambda table, n: table.entries())
-each_table("Table.differences", lambda table, n: table.differences())
-
-
-# Functions and code with n entries.
-
-
-def guarded(n: int) -> Any:
-    function = fresh()
-    before = gt.set_policy(function, entry_limit=n + 1)
-    assert before
-    made = gt.guard_function(function)
-    for i in range(n):
-        made.add(entry(i, function), other.__code__)
-    return made
-
-
-guarded_function = lru_cache(maxsize=None)(guarded)
-
-
-@operation("GuardedFunction.add: entries")
-def _(n: int) -> Run:
-    made = guarded(n)
-    guards = entry(n, made.function)
-    return lambda: made.add(guards, other.__code__)
-
-
-@operation("GuardedFunction.remove: entries")
-def _(n: int) -> Run:
-    made = guarded(n)
-    first = made.entries()[0]
-    return lambda: made.remove(first)
-
-
-@operation("GuardedFunction.restore: entries")
-def _(n: int) -> Run:
-    return guarded(n).restore
-
-
-@operation("guard_function: a call with entries")
-def _(n: int) -> Run:
-    function = guarded_function(n).function
-    return lambda: function(n - 1)
-
-
-for method in ("entries", "stats"):
-    operation(f"GuardedFunction.{method}: entries")(
-        lambda n, method=method: lambda f=guarded_function(n): getattr(f, method)()
-    )
-
-
-def cached(n: int) -> Any:
-    function = fresh()
-    gt.set_policy(function, entry_limit=n + 1)
-    for i in range(n):
-        gt.add_entry(function, gt.GuardedCode(other.__code__, entry(i, function)))
-    return function
-
-
-cached_function = lru_cache(maxsize=None)(cached)
-
-
-@operation("add_entry: entries")
-def _(n: int) -> Run:
-    function = cached(n)
-    made = gt.GuardedCode(other.__code__, entry(n, function))
-    return lambda: gt.add_entry(function, made)
-
-
-@operation("invalidate: entries")
-def _(n: int) -> Run:
-    function = cached(n)
-    first = gt.cache_entries(function)[0]
-    return lambda: gt.invalidate(function, first, "by a test")
-
-
-def each_cache(name: str, run: Callable[[Any], object], of: Any = cached_function) -> None:
-    operation(f"{name}: entries")(lambda n: lambda f=of(n): run(f))
-
-
-each_cache("cache_entries", gt.cache_entries)
-each_cache("code_stats", gt.code_stats)
-each_cache("differences", gt.differences)
-each_cache("explain", lambda function: str(gt.explain(function, {"a": -1})))
-each_cache("reset_code", gt.reset_code, cached)
-
-
-def invalidated(n: int) -> Any:
-    function = cached(n)
-    for each in gt.cache_entries(function):
-        gt.invalidate(function, each, "by a test")
-    return function
-
-
-each_cache("removed_entries", gt.removed_entries, invalidated)
-
-
-def counted() -> None:
-    """Each operation once at the smaller size, then at both between two marks."""
+def counted(names: list[str]) -> None:
+    """Each operation once with few parts, then at both sizes between two marks."""
     gc.disable()
-    for make in OPERATIONS.values():
-        make(3)()
+    for name in names or OPERATIONS:
+        make = OPERATIONS[name]
+        make(4)()
         for size in SIZES:
             run = make(size)
             os.getloadavg()
@@ -504,5 +367,7 @@ def counted() -> None:
 
 
 if __name__ == "__main__":
-    sys.setrecursionlimit(10_000)
-    counted()
+    # Under its own name the module is another one, which the entries are added to.
+    import growth_entries
+
+    growth_entries.operations.counted(sys.argv[1:])

@@ -258,7 +258,8 @@ TEST_F(Ownership, values_that_are_read_later_keep_their_places) {
         "  def __getitem__(self, i): return Values([i, Fresh([i])])\n"
         "  def __del__(self): self.clear()\n");
     guards.guard({"local('x')", "item(1)", "item(2)", "item(3)", "length(2)"});
-    guards.guard({"local('x')", "item(1)", "list_item(1)", "list_item(0)", "equals(1)"});
+    guards.guard(
+        {"local('x')", "item(1)", "list_item(1)", "list_item(0)", "equals(1)"});
     guards.guard({"local('x')", "item(4)", "list_item(0)", "equals(4)"});
     guards.relate("distinct_objects()",
                   {{"local('x')", "item(5)"}, {"local('x')", "item(6)"}});
