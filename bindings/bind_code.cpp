@@ -233,7 +233,8 @@ void bind_code(py::module_& module) {
                             "frames that cannot become its own where they lie.")
         .def_init(&make_guarded_code, py::arg("code"), py::arg("check_fn"),
                   py::kw_only(), py::arg("bindings") = py::none(),
-                  py::arg("verify") = py::none())
+                  py::arg("verify") = py::none(),
+                  py::call_guard<GreenletCall>())
         .def_property_readonly("code", &GuardedCode::code)
         .def_property_readonly("check_fn", &GuardedCode::check_fn);
     BoxedClass<CacheEntryHandle>(module, Made::by_guardtree,

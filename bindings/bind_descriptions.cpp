@@ -8,6 +8,7 @@
 #include "../guards/tree_copy.h"
 
 #include "bindings.h"
+#include "greenlet_call.h"
 #include "guard_manager.h"
 
 namespace guardtree {
@@ -247,9 +248,9 @@ void bind_descriptions(py::handle manager) {
     define(manager, "nodes", &nodes,
            "Handles on this node and all below it, each before its children. The root "
            "itself, which is no value, is left out.");
-    define(manager, "checks", &checks,
+    define(manager, "checks", &checks, py::call_guard<GreenletCall>(),
            "A GuardCheck for each check at and below this node.");
-    define(manager, "relations", &relations,
+    define(manager, "relations", &relations, py::call_guard<GreenletCall>(),
            "A GuardRelation for each relation over a value at or below this node.");
     define(manager, "counts", &counts,
            "GuardCounts of what nodes(), checks() and relations() give.");
@@ -258,6 +259,7 @@ void bind_descriptions(py::handle manager) {
            "before the second check that passed.");
     define(
         manager, "clone", &clone, py::arg("keep") = py::none(),
+        py::call_guard<GreenletCall>(),
         "A new GuardManager for the same scope with the same guards; with `keep`, "
         "those whose GuardCheck or GuardRelation it accepts. Paths without checks go. "
         "What `keep` raises is raised, and nothing is made. The new tree keeps alive "

@@ -5,6 +5,7 @@
 
 #include "bindings.h"
 #include "explanations.h"
+#include "greenlet_call.h"
 
 namespace guardtree {
 namespace {
@@ -85,6 +86,7 @@ void bind_explain(py::module_& module) {
         .def(
             "to_json",
             [](const Explanation& self) { return json_text(explanation_data(self)); },
+            py::call_guard<GreenletCall>(),
             "to_dict() as JSON text. Never fails: a note that is no JSON goes as its "
             "repr.")
         .def("__bool__",

@@ -14,6 +14,7 @@
 
 #include "bindings.h"
 #include "frame.h"
+#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "guarded_code.h"
 
@@ -200,6 +201,7 @@ void observe(const py::object& entries, const py::object& misses) {
 
 void bind_code_state(py::module_& module) {
     module.def("reset_code", &reset_code, py::arg("code"),
+               py::call_guard<GreenletCall>(),
                "Forget all that is kept on this code: entries, skip, counters, "
                "frame_state. Safe at any time, from guards and callbacks too.");
     module.def("cache_entries", &cache_entries, py::arg("code"),
@@ -256,7 +258,7 @@ void bind_hook(py::module_& module) {
     module.def(
         "set_eval_frame",
         [](py::handle callback) { return take(set_callback(callback.ptr())); },
-        py::arg("callback"),
+        py::arg("callback"), py::call_guard<GreenletCall>(),
         "Set this thread's callback and return the prior one. None: off. False: run "
         "what "
         "is cached. RAISE_ON_MISS: the same, but a miss of code that has entries "

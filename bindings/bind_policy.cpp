@@ -8,6 +8,7 @@
 #include "../framehook/hook.h"
 
 #include "bindings.h"
+#include "greenlet_call.h"
 #include "guarded_code.h"
 
 namespace guardtree {
@@ -121,6 +122,7 @@ void bind_policy(py::module_& module) {
         "set_policy", &set_policy, py::arg("code") = py::none(), py::kw_only(),
         py::arg("entry_limit") = py::none(), py::arg("when_full") = py::none(),
         py::arg("on_miss") = py::none(), py::arg("warm_up") = py::none(),
+        py::call_guard<GreenletCall>(),
         "Settle what holds for a code (or function), or for every code that has no "
         "policy of its own; what is not given stays. Returns the prior policy. "
         "entry_limit: entries a code may have (64). when_full: 'evict' the entry that "
@@ -131,21 +133,24 @@ void bind_policy(py::module_& module) {
     module.def("get_policy", &get_policy, py::arg("code") = py::none(),
                "What set_policy settled, as a dict of its arguments.");
     module.def("skip_code", &skip_code, py::arg("code"), py::arg("recursive") = false,
+               py::call_guard<GreenletCall>(),
                "Run this code (or function) plain from now on, until reset_code; with "
                "`recursive` also all that it calls.");
     module.def(
         "run_only", [](py::handle code) { limit_inside(code, Mode::lookup_only); },
-        py::arg("code"),
+        py::arg("code"), py::call_guard<GreenletCall>(),
         "Ask no callback for this code (or function) and all that it calls, until "
         "reset_code: hits run, misses run plain.");
     module.def("fail_code", &fail_code, py::arg("code"), py::arg("reason"),
+               py::call_guard<GreenletCall>(),
                "Give this code up: it runs plain until reset_code, and code_stats says "
                "why.");
     module.def("add_entry", &add_guarded_code, py::arg("code"), py::arg("guarded_code"),
+               py::call_guard<GreenletCall>(),
                "Add an entry outside a callback, from any thread: compile in the "
                "background, answer ASK_AGAIN meanwhile.");
     module.def("invalidate", &remove_entry, py::arg("code"), py::arg("entry"),
-               py::arg("reason"),
+               py::arg("reason"), py::call_guard<GreenletCall>(),
                "Take an entry out of its code, for a reason that `removed_entries` and "
                "explain tell. Frames that run its code go on.");
     module.def("removed_entries", &removed_entries, py::arg("code"),

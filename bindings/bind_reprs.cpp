@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings.h"
+#include "greenlet_call.h"
 #include "guard_manager.h"
 
 namespace guardtree {
@@ -30,7 +31,7 @@ std::string name_of(const py::object& runs) {
 /// `tell` may raise: an object that __init__ was not called on has no parts.
 template <class Tell>
 void define_repr(py::module_& module, const char* name, Tell tell) {
-    define(module.attr(name), "__repr__", [name, tell](const py::object& self) {
+    const auto text = [name, tell](const py::object& self) {
         const std::string type = std::string("guardtree.") + name;
         try {
             return "<" + type + tell(self) + ">";
@@ -38,7 +39,8 @@ void define_repr(py::module_& module, const char* name, Tell tell) {
             if (!error.matches(PyExc_TypeError)) throw;
             return "<" + type + " that was not initialised>";
         }
-    });
+    };
+    define(module.attr(name), "__repr__", text, py::call_guard<GreenletCall>());
 }
 
 }  // namespace

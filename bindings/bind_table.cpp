@@ -259,7 +259,7 @@ void bind_table(py::module_& module) {
         "Guards with payloads for the calls of one function, looked up without a hook: "
         "Table(function). Entries are tried in the order they were added; the first "
         "whose guards pass is the answer, found without trying all.");
-    table.def_init(&make_table, py::arg("scope"))
+    table.def_init(&make_table, py::arg("scope"), py::call_guard<GreenletCall>())
         .def(
             "add",
             [](const py::object& self, py::handle guards, py::handle payload,
@@ -268,7 +268,7 @@ void bind_table(py::module_& module) {
                     initialised<GuardTable>(self).add(guards, payload, bindings)};
             },
             py::arg("guards"), py::arg("payload"), py::kw_only(),
-            py::arg("bindings") = py::none(),
+            py::arg("bindings") = py::none(), py::call_guard<GreenletCall>(),
             "Adds guards, as they are now, behind all others. `payload`: what lookup "
             "gives for them. `bindings`: a dict of names to paths of the guards, whose "
             "values lookup_bound gives; a path without a check only has to be there.")

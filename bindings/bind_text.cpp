@@ -8,6 +8,7 @@
 #include "../guards/simplify.h"
 
 #include "bindings.h"
+#include "greenlet_call.h"
 #include "guard_manager.h"
 
 namespace guardtree {
@@ -79,6 +80,7 @@ void bind_text(py::module_& module, py::handle manager) {
     module.def(
         "parse", &parse, py::arg("text"), py::arg("scope"),
         py::arg("names") = py::none(), py::kw_only(), py::arg("allow_calls") = true,
+        py::call_guard<GreenletCall>(),
         "A GuardManager for `scope` (a function, a code object, or the frame given "
         "to a callback) with the guards that `text` claims: Python expressions "
         "joined by `and`, in the language of dsl/README.md. Names are the scope's "
@@ -98,7 +100,7 @@ void bind_text(py::module_& module, py::handle manager) {
            "verdicts, without those that others imply; what went and why; and which "
            "guards exclude each other, so that nothing passes.");
     define(
-        manager, "to_text", &to_text,
+        manager, "to_text", &to_text, py::call_guard<GreenletCall>(),
         "`(text, names)` of the whole tree: `parse(text, scope, names)` gives the same "
         "tree, and Python means the same by the text. Objects without a name that "
         "leads to them (in a module or class, by their own account) are called `_0`, "
