@@ -22,7 +22,9 @@ void write_message(ReprWriter& to, PyObject* exception) {
     PyObject* arguments = reinterpret_cast<PyBaseExceptionObject*>(exception)->args;
     if ((own != slot_of(PyExc_BaseException) && !is_key_error) || !arguments ||
         !PyTuple_CheckExact(arguments)) {
-        return to.write_str(exception);
+        const auto text = Owned<>::steal(PyObject_Str(exception));
+        if (text) return to.write_str(text.get());
+        return PyErr_Clear();  // the name of its type says what there is to say
     }
     const Owned<> kept = Owned<>::share(arguments);
     if (PyTuple_GET_SIZE(arguments) == 0) return;

@@ -88,6 +88,8 @@ TEST_F(OperandTest, a_refusal_survives_a_repr_that_raises) {
     names.run("class R:\n  def __repr__(self): raise KeyboardInterrupt");
     EXPECT_EQ(refusal<TypeIdentity>("R()"),
               "TypeError: expected a type, found <R object, its repr raises> (R)");
+    EXPECT_EQ(PyErr_CheckSignals(), -1) << "the interrupt was lost";
+    EXPECT_EQ(taken_error_text(), "KeyboardInterrupt: ");
 }
 
 TEST_F(OperandTest, a_long_repr_is_cut) {
