@@ -5,6 +5,7 @@ What a finalizer raises goes to sys.unraisablehook; the call goes on.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import weakref
@@ -142,6 +143,16 @@ def raise_on_miss(act: Act) -> Case:
     return Case(run, True, remove, True, code_of, False)
 
 
+class NoLock(contextlib.nullcontext):
+    """What a handler asks of its lock."""
+
+    def acquire(self) -> None:
+        pass
+
+    def release(self) -> None:
+        pass
+
+
 class Handler(logging.Handler):
     """A handler of the user's."""
 
@@ -150,8 +161,8 @@ class Handler(logging.Handler):
         self.act = act
 
     def createLock(self) -> None:
-        """None: logging takes it at exit, and would wait for the daemon thread."""
-        self.lock = None
+        """A lock that locks nothing: at exit logging would wait for the daemon thread."""
+        self.lock = NoLock()
 
     def emit(self, record: logging.LogRecord) -> None:
         self.act()
