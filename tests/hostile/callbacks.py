@@ -161,7 +161,7 @@ class Handler(logging.Handler):
         self.act = act
 
     def createLock(self) -> None:
-        """A lock that locks nothing: at exit logging would wait for the daemon thread."""
+        """A lock that locks nothing: at exit logging waits for it, in vain."""
         self.lock = NoLock()
 
     def emit(self, record: logging.LogRecord) -> None:
