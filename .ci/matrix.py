@@ -77,7 +77,7 @@ ROWS = [
     Row("clang-3.13", "3.13", (*GCC, "--preset", "clang"), 450),
     Row("demo", "any", ("demo",), 30),
     Row("bench", "any", ("bench", "--smoke"), 60),
-    Row("asan-3.14", "3.14", (*PYTHON_ONLY, *ASAN, *HOOK_AND_API), 410, by_name=True),
+    Row("asan-3.14", "3.14", (*PYTHON_ONLY, *ASAN, *HOOK_AND_API), 480),
     Row("debug", "debug", (*PYTHON_ONLY, *HOOK_AND_API), 290, by_name=True),
 ]
 
