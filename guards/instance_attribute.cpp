@@ -4,9 +4,8 @@
 
 #include "../framelocals/attributes.h"
 
-#include "dict_lookup.h"
-
 namespace guardtree {
+
 Borrowed<> find_instance_attribute_anew(PyObject* object, const Key& name,
                                         Remembered remembered) noexcept {
     PyTypeObject* type = Py_TYPE(object);
@@ -21,6 +20,21 @@ Borrowed<> find_instance_attribute_anew(PyObject* object, const Key& name,
         return values[place];
     }
     return find_in_dict(managed_dict(object), name, remembered);
+}
+
+Presence presence_in_instance(PyObject* object, const Key& name) noexcept {
+    PyTypeObject* type = Py_TYPE(object);
+    if (PyType_Check(object)) return Presence::absent;
+    PyObject* dict = nullptr;
+    if (!has_managed_dict(type)) {
+        dict = plain_instance_dict(object);
+    } else if (PyObject* const* values = instance_values(object, type)) {
+        const Py_ssize_t place = find_string(*instance_keys(type), name);
+        return place >= 0 && values[place] ? Presence::present : Presence::absent;
+    } else {
+        dict = managed_dict(object);
+    }
+    return dict ? presence_in_dict(dict, name) : Presence::absent;
 }
 
 }  // namespace guardtree

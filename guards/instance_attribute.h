@@ -3,6 +3,7 @@
 #pragma once
 #include <Python.h>
 
+#include "dict_lookup.h"
 #include "kind.h"
 #include "last_names.h"
 
@@ -38,5 +39,9 @@ Borrowed<> find_instance_attribute_anew(PyObject* object, const Key& name,
         return found;
     return find_instance_attribute_anew(object, name, remembered);
 }
+
+/// Whether the object's own dict, or the values that stand for one, have the name; as
+/// presence_in_dict. Absent where there is no dict, and of classes.
+Presence presence_in_instance(PyObject* object, const Key& name) noexcept;
 
 }  // namespace guardtree

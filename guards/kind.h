@@ -30,6 +30,7 @@ enum class Reads : uint8_t {
     identity,   ///< nothing that can change while the value lives
     type,       ///< the exact type
     attribute,  ///< an entry of the dict that the value has its attributes in
+    class_and_attribute,  ///< that, and where the name lies in its type's MRO
     item,       ///< an entry of the dict that it is; the operand `key` or `name`
     keys,       ///< which keys the dict that it is has, and their order
     entries,    ///< all of the dict that it is

@@ -26,6 +26,7 @@
 #include "kinds/is_true.h"
 #include "kinds/is_truthy.h"
 #include "kinds/lacks_attr.h"
+#include "kinds/lacks_instance_attr.h"
 #include "kinds/lacks_static_attr.h"
 #include "kinds/length.h"
 #include "kinds/mapping_keys.h"
@@ -71,6 +72,7 @@
     X(IsTrue, is_true) \
     X(IsTruthy, is_truthy) \
     X(LacksAttr, lacks_attr) \
+    X(LacksInstanceAttr, lacks_instance_attr) \
     X(LacksStaticAttr, lacks_static_attr) \
     X(Length, length) \
     X(MappingKeys, mapping_keys) \
@@ -91,5 +93,5 @@
     X(WeakrefAlive, weakref_alive)
 
 namespace guardtree {
-using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksStaticAttr, Length, MappingKeys, Native, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
+using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksStaticAttr, Length, MappingKeys, Native, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
 }

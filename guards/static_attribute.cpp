@@ -5,6 +5,7 @@
 #include <structmember.h>
 
 #include "../framelocals/attributes.h"
+#include "../framelocals/cpython/dict_layout.h"
 
 namespace guardtree {
 namespace {
@@ -12,6 +13,40 @@ namespace {
 PyTypeObject* as_type(PyObject* object) noexcept {
     return reinterpret_cast<PyTypeObject*>(object);
 }
+
+/// Names that the MRO of a type is known not to have. CPython replaces a type's tag
+/// when the type or a base changes and gives none twice, so what is kept here is never
+/// wrong. Entries hold their names, which the compare is by.
+class AbsentNames {
+public:
+    bool has(unsigned tag, PyObject* name) const noexcept {
+        const Entry& entry = entries_[place(tag, name)];
+        return entry.tag == tag && entry.name == name;
+    }
+
+    /// `tag` is not 0.
+    void add(unsigned tag, PyObject* name) noexcept {
+        Entry& entry = entries_[place(tag, name)];
+        PyObject* const former = entry.name;
+        entry = {tag, Owned<>::share(name).release()};
+        Owned<>::steal(former).reset();  // a str: no user code
+    }
+
+private:
+    struct Entry {
+        unsigned tag = 0;
+        PyObject* name = nullptr;
+    };
+
+    static size_t place(unsigned tag, PyObject* name) noexcept {
+        return (tag * 31 + (reinterpret_cast<uintptr_t>(name) >> 4)) % count;
+    }
+
+    static constexpr size_t count = 256;
+    Entry entries_[count];
+};
+
+constinit AbsentNames absent_names;  // never freed: it outlives all guards
 
 /// READ_RESTRICTED: reading raises an audit event, which user code may hear.
 constexpr int audited = 2;
@@ -27,6 +62,17 @@ Borrowed<> find_in_mro(PyTypeObject* type, PyObject* name) noexcept {
         if (found) return found;
     }
     return nullptr;
+}
+
+unsigned version_tag(PyTypeObject* type, PyObject* name) noexcept {
+    PyObject* const mro = type->tp_mro;
+    if (type->tp_version_tag || !mro) return type->tp_version_tag;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
+        const Owned<> dict = type_dict(as_type(PyTuple_GET_ITEM(mro, i)));
+        if (!dict || dict_keys(dict.get())->kind == KeyTable::general) return 0;
+    }
+    _PyType_Lookup(type, name);  // among keys that are all str
+    return type->tp_version_tag;
 }
 
 SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept {
@@ -45,14 +91,25 @@ SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept {
 }
 
 bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
+    PyTypeObject* const type = Py_TYPE(value);
     const bool is_type = PyType_Check(value);
     if (is_type && find_in_mro(as_type(value), name)) return true;
-    const Borrowed<> found = find_in_mro(Py_TYPE(value), name);
-    if (found) {
-        const SlotContent slot = slot_content(found.get(), value);
-        return !slot.is_slot || slot.content;
+    const unsigned tag = type->tp_version_tag;
+    if (!tag || !absent_names.has(tag, name)) {
+        const Borrowed<> found = find_in_mro(type, name);
+        if (found) {
+            const SlotContent slot = slot_content(found.get(), value);
+            return !slot.is_slot || slot.content;
+        }
+        if (tag) absent_names.add(tag, name);
     }
-    return !is_type && find_in_instance(value, name);
+    if (is_type) return false;
+    if (type->tp_dictoffset > 0) {  // not managed by CPython
+        const char* const place =
+            reinterpret_cast<const char*>(value) + type->tp_dictoffset;
+        if (!*reinterpret_cast<PyObject* const*>(place)) return false;
+    }
+    return static_cast<bool>(find_in_instance(value, name));
 }
 
 }  // namespace guardtree

@@ -27,4 +27,9 @@ SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept;
 /// `__getattr__` and `__getattribute__` would make of the name is not asked.
 bool has_static_attribute(PyObject* value, PyObject* name) noexcept;
 
+/// A number that any change of the type or a base replaces and no other type ever has.
+/// A type that has none is given one, where that runs no user code; 0 without one.
+/// `name`: any interned str.
+unsigned version_tag(PyTypeObject* type, PyObject* name) noexcept;
+
 }  // namespace guardtree

@@ -13,6 +13,7 @@
 #include "../dict_lookup.h"
 #include "../named_op.h"
 #include "../program.h"
+#include "../static_attribute.h"
 
 #include "assumption.h"
 
@@ -245,7 +246,53 @@ private:
             PyObject* dict = dict_read(kind, view_, value.object);
             return use(dict, key_read(kind), reads, value) != Stay::unknown;
         }
+        if constexpr (reads == Reads::attribute) {
+            return keeps_attribute(value, key_read(kind));
+        }
+        if constexpr (reads == Reads::class_and_attribute) {
+            PyObject* const name = key_read(kind);
+            return keeps_names_of_class(value, name) && keeps_attribute(value, name);
+        }
         return false;
+    }
+
+    /// What the value's own dict says of a name stays, or that it has no dict.
+    bool keeps_attribute(Value value, PyObject* name) {
+        if (has_dict_of(value)) {
+            PyObject* dict = *place_of_dict(value.object);
+            return use(dict, name, Reads::item, {}) != Stay::unknown;
+        }
+        if (PyType_Check(value.object)) return false;
+        PyTypeObject* const type = Py_TYPE(value.object);
+        if (has_managed_dict(type) || !has_type(value)) return false;
+        if (type->tp_dictoffset == 0) return true;
+        compare_size(value);
+        compare(value.stay, _PyObject_GetDictPtr(value.object), nullptr);
+        return true;
+    }
+
+    /// Where objects of a type have several sizes, the dict's place goes by theirs:
+    /// another object at the address may have it elsewhere.
+    void compare_size(Value value) {
+        if (value.is_lasting() || Py_TYPE(value.object)->tp_itemsize == 0) return;
+        const Py_ssize_t& size = reinterpret_cast<PyVarObject*>(value.object)->ob_size;
+        compare(value.stay, &size, reinterpret_cast<const void*>(size));
+    }
+
+    /// The value stays of a type whose MRO says the same of a name. Not of a slot.
+    bool keeps_names_of_class(Value value, PyObject* name) {
+        PyTypeObject* const type = Py_TYPE(value.object);
+        if (PyType_Check(value.object) || !version_tag(type, name)) return false;
+        const Borrowed<> found = find_in_mro(type, name);
+        if (found && slot_content(found.get(), value.object).is_slot) return false;
+        if (!has_type(value)) return false;
+        // After the words, of which one says that a class of the heap is alive.
+        if (compared_.insert(&type->tp_version_tag).second) {
+            const auto tag = static_cast<uintptr_t>(type->tp_version_tag);
+            tests_.push_back({type, reinterpret_cast<const void*>(tag), number_,
+                              Sort::version});
+        }
+        return true;
     }
 
     /// The objects that a kind's operands name weakly: once one died, what is at its
@@ -287,6 +334,7 @@ private:
     bool has_dict_of(Value value) {
         PyObject* const* place = place_of_dict(value.object);
         if (!place || !has_type(value)) return false;
+        compare_size(value);
         compare(value.stay, place, *place);
         return true;
     }

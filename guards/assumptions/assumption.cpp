@@ -28,6 +28,10 @@ const void* word_at(const void* at) noexcept {
     return word;
 }
 
+unsigned version_of(const void* type) noexcept {
+    return static_cast<const PyTypeObject*>(type)->tp_version_tag;
+}
+
 bool passes(const AssumptionTest& test, const Op* ops, const View& view) noexcept {
     auto* const value = static_cast<PyObject*>(const_cast<void*>(test.at));
     switch (test.sort) {
@@ -35,6 +39,8 @@ bool passes(const AssumptionTest& test, const Op* ops, const View& view) noexcep
     case AssumptionTest::Sort::near_kind: return test.check(&test.expected, value);
     case AssumptionTest::Sort::step:
         return follow_step(ops[test.op], view, value) == test.expected;
+    case AssumptionTest::Sort::version:
+        return version_of(test.at) == reinterpret_cast<uintptr_t>(test.expected);
     case AssumptionTest::Sort::word:
     case AssumptionTest::Sort::tag: return word_at(test.at) == test.expected;
     }

@@ -49,6 +49,7 @@ struct AssumptionTest {
     enum class Sort : uint32_t {
         word,       ///< the word at `at` is `expected`
         tag,        ///< the same, and `at` is the tag of a dict
+        version,    ///< the tag of the type `at` is `expected`
         step,       ///< op `op` fetches `expected` from `at`
         kind,       ///< op `op` passes on `at`
         near_kind,  ///< the same, and its operands are copied to `expected`

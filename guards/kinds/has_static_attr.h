@@ -17,6 +17,7 @@ struct HasStaticAttr {
             "it; properties do not run. Names that are not exact str in those dicts do "
             "not count.",
         .python = "has_static(value, name)",
+        .reads = Reads::class_and_attribute,
     };
     static constexpr Example examples[] = {
         {"'real'", "1", "'a'"},

@@ -17,6 +17,7 @@ struct LacksStaticAttr {
             "it; properties do not run. Names that are not exact str in those dicts do "
             "not count.",
         .python = "not has_static(value, name)",
+        .reads = Reads::class_and_attribute,
     };
     static constexpr Example examples[] = {
         {"'real'", "'a'", "1"},

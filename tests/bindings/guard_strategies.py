@@ -113,6 +113,7 @@ PLAIN_KINDS: dict[str, Any] = {
             "lacks_attr",
             "has_static_attr",
             "lacks_static_attr",
+            "lacks_instance_attr",
             "str_prefix",
         ],
         one_text,

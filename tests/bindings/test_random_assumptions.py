@@ -31,6 +31,10 @@ class Module(types.ModuleType):
     """A subclass of module."""
 
 
+class Sized(tuple):  # type: ignore[type-arg]
+    """Objects of several lengths, with attributes."""
+
+
 def scope(x: Any = None, y: Any = None) -> None: ...
 
 
@@ -121,6 +125,13 @@ class World:
         thing = self.some_thing()
         thing.__class__ = First if type(thing) is Second else Second
 
+    def change_names_of_a_class(self) -> None:
+        owner = self.pick.choice((First, Second, Sized))
+        if "c" in vars(owner):
+            del owner.c
+        else:
+            owner.c = 1
+
     def replace_dict(self) -> None:
         self.some_thing().__dict__ = {"a": self.value(), "b": self.value()}
 
@@ -159,7 +170,11 @@ class World:
         """Something with a dict of its own, where the last one of its sort may have
         lain."""
         names = {"a": self.value(), "b": self.value()}
-        sort = self.pick.choice("mmmsfbtdx")
+        sort = self.pick.choice("mmmsfbtdxvv")
+        if sort == "v":
+            sized = Sized(range(self.pick.randrange(4)))
+            vars(sized).update(names)
+            return sized
         if sort in "ms":
             made = (Module if sort == "s" else types.ModuleType)("owner")
             vars(made).update(names)
@@ -215,7 +230,7 @@ CHANGES: list[Callable[[World], None]] = [
         "delete_entry", "clear", "merge", "change_class", "replace_dict", "copy_dict",
         "replace_thing", "replace_inner", "replace_table", "replace_local",
         "change_items", "replace_pair", "replace_module", "replace_owner",
-        "look_at_owner", "change_owner", "replace_modules",
+        "look_at_owner", "change_owner", "replace_modules", "change_names_of_a_class",
     }
 ]  # fmt: skip
 
@@ -234,6 +249,14 @@ def of_owner(root: Any, *steps: Any) -> Callable[[gt.GuardManager], Any]:
             node = getattr(node, name)(*operands)
         getattr(node, last)("a").type_match(int)
         getattr(node, last)("b").int_range(10**9, 10**9 + 1)
+
+    return add
+
+
+def absent_in_owner(root: Any) -> Callable[[gt.GuardManager], Any]:
+    def add(guards: gt.GuardManager) -> None:
+        root(guards).lacks_instance_attr("c")
+        root(guards).lacks_static_attr("c")
 
     return add
 
@@ -276,7 +299,12 @@ ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.local("x").instance_attr("a").type_match(int),
     lambda g: g.local("x").instance_attr("b").is_not_none(),
     lambda g: inner_of(g.local("x")).instance_attr("a").type_match(int),
+    lambda g: g.global_("thing").lacks_instance_attr("b"),
+    lambda g: g.local("x").lacks_instance_attr("c"),
+    lambda g: g.global_("thing").lacks_static_attr("c"),
+    lambda g: inner_of(g.local("x")).has_static_attr("b"),
     *(of_owner(root, *steps) for root in OWNERS for steps in OF_OWNERS),
+    *(absent_in_owner(root) for root in OWNERS),
 ]  # fmt: skip
 
 
@@ -304,6 +332,9 @@ def module() -> Any:
     yield
     sys.modules = modules
     del sys.modules[MODULE]
+    for owner in (First, Second, Sized):
+        if "c" in vars(owner):
+            del owner.c
 
 
 def test_assumed_guards_agree_with_plain_ones(module: Any) -> None:

@@ -65,7 +65,8 @@ NO_PARTS = {
         GuardManager.int_range GuardManager.int_sign GuardManager.is_false
         GuardManager.is_none GuardManager.is_not_none GuardManager.is_true
         GuardManager.kwdefaults GuardManager.lacks_attr GuardManager.lacks_static_attr
-        GuardManager.length GuardManager.local GuardManager.method_function
+        GuardManager.lacks_instance_attr GuardManager.length
+        GuardManager.local GuardManager.method_function
         GuardManager.method_self GuardManager.module GuardManager.module_attr
         GuardManager.mro GuardManager.native GuardManager.native_get GuardManager.note
         GuardManager.python GuardManager.range_iterator GuardManager.referent

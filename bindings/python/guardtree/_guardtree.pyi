@@ -437,6 +437,14 @@ class GuardManager:
         `__getattr__` run. Other exceptions than AttributeError are errors. In
         Python: `not hasattr(value, name)`."""
 
+    def lacks_instance_attr(self, name: Hashable) -> Self:
+        """The value's own `__dict__` has not got the attribute, whatever its class
+        says: nothing shadows what the class has. No user code runs, and no
+        `__dict__` is made where there is none yet. It fails for a `__dict__` in
+        which a key of a user's type with the same hash would have to be asked.
+        Values that are classes, and values without a `__dict__`, have none. In
+        Python: `has_instance_attr(value, name) is False`."""
+
     def lacks_static_attr(self, name: str) -> Self:
         """The value has not got the attribute in a dict of its type's MRO (if it is a
         slot: a filled one) or in a dict of its own, which is not made. A type has

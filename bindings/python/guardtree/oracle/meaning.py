@@ -291,6 +291,11 @@ def instance_attr(value: Any, name: str) -> Any:
     return plain_dict_item(own_dict(value), name)
 
 
+def has_instance_attr(value: Any, name: str) -> bool | None:
+    """dict_has of the value's own dict; classes have none."""
+    return not is_a(value, type) and dict_has(own_dict(value), name)
+
+
 def has_items(value: Any) -> bool:
     """value[...] means something, even if it raises."""
     return isinstance(value, type) or hasattr(type(value), "__getitem__")
@@ -330,6 +335,7 @@ UNNAMED = {
 
 HELPERS = [
     same_constant, has_builtin_len, plain_dict_item, instance_attr, is_a, mro_of,
+    has_instance_attr,
     dict_has, has_len, is_exact_set, dict_of_type, dict_of_module, is_a_set,
     plain_contains, plain_list, plain_deque_item,
     is_unchanged, has_static, slot_value, left_of, is_left, plain_function,
