@@ -385,7 +385,8 @@ def main() -> int:
         return test_python(program, env, rest)
     if args.command == "test":
         return test(program, folder, env, rest)
-    return call([program, "-m", "guardtree", args.command, *rest], env=env)
+    words = {"demo": ["-m", "guardtree", "demo"], "bench": ["bench/run.py"]}
+    return call([program, *words[args.command], *rest], env=env)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,10 @@ from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
+import evaluate
 import guardtree as gt
+import plot
 import torch
-from guardtree.bench import evaluate, plot
 from peer import Peer, PeerInt, peer_callback_of, peer_hits, peer_hook
 
 COUNTS = (1, 2, 4, 8, 16, 32, 64)

@@ -22,11 +22,11 @@ from typing import Any
 
 import compare_lookup
 import guardtree.torch as gtt
+import plot
 import tensor_costs
 import torch
 import torch_report
 import workload_costs
-from guardtree.bench import plot
 from guardtree.bench.command import (
     SMOKE_WARNING,
     environment,

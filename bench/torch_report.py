@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from engines import COMPARED, ENGINES, PEERS
-from guardtree.bench.plot import drawing
 from guardtree.bench.report import Table, number, ratio_text
+from plot import drawing
 from workload_costs import Measured
 
 OUR = COMPARED.name

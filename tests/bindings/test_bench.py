@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from importlib.util import find_spec
@@ -13,10 +14,17 @@ from typing import Any
 import pytest
 
 
+BENCH = Path(__file__).parents[2] / "bench"
+
+
 @pytest.fixture(scope="module")
 def binary() -> Path:
     """The C++ program; some builds lack it (no Development.Embed, no benches)."""
-    from guardtree.bench import evaluate
+    sys.path.insert(0, str(BENCH))
+    try:
+        import evaluate
+    finally:
+        sys.path.remove(str(BENCH))
 
     found = evaluate.find_binary()
     if found is None:
@@ -25,13 +33,8 @@ def binary() -> Path:
 
 
 def run_smoke(run_python: Callable[..., Any], *arguments: str) -> Any:
-    """The command as `python -m guardtree bench` calls it."""
-    source = """
-        import sys
-        from guardtree.bench import main
-        sys.exit(main(sys.argv[1:]))
-    """
-    return run_python(source, "--smoke", *arguments)
+    """`python bench/run.py --smoke ...`."""
+    return run_python(BENCH / "run.py", "--smoke", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +99,23 @@ def test_without_the_program_the_hook_is_measured(
     done = run_smoke(run_python, "--output", str(tmp_path))
     assert "dev.py bench" in done.stderr
     assert "A hit through the hook" in done.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("--build",)], ids=["all", "build"])
+def test_an_installed_package_measures_the_hook_and_building(
+    run_python: Callable[..., Any], tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    source = """
+        import os, sys
+        from guardtree.bench import main
+        os.chdir(sys.argv.pop())
+        sys.exit(main(sys.argv[1:]))
+    """
+    done = run_python(source, "--smoke", *words, str(tmp_path))
+    assert "its numbers mean nothing" in done.stderr
+    assert "At most 500 ns and 120 bytes a value" in done.stdout
+    assert ("check(mapping) from Python" in done.stdout) is not bool(words)
+    assert not list(tmp_path.iterdir())
 
 
 def test_every_benchmark_does_what_it_measures(binary: Path) -> None:

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .evaluate import Rounds
-from .report import FORMS
+from evaluate import Rounds
+from tables_of_cpp import FORMS
 
 NEEDS = "no plot: it needs matplotlib (pip install matplotlib)"
 FIXED_GUARDS = 8

@@ -11,6 +11,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import guardtree as gt
+
 BINARY = "bench_evaluate"
 VARIABLE = "GUARDTREE_BENCH"
 HOW_TO_BUILD = (
@@ -81,7 +83,7 @@ def bench_folder() -> Path | None:
     if given:
         return Path(given).absolute().parent
     # Not resolved: a build stages the package as links to its sources.
-    staged = Path(__file__).absolute().parents[3] / "bench"
+    staged = Path(gt.__file__).absolute().parents[2] / "bench"
     return staged if staged.is_dir() else None
 
 
