@@ -1,167 +1,117 @@
-"""What the demo found, as one dict: counters, times, a tree, an explained miss."""
+"""What the demo found, as one dict: times, counters, a tree, an explained miss."""
 
 from __future__ import annotations
 
 import sys
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any
 
-from .. import __version__, features
-from .compiler import Compiler, Entry, Function
-from .measure import FunctionTimes, TaskTimes
+from .. import __version__, differences, features
+from .jit import Entry, Function, Jit
+from .measure import JobTimes
 from .workload import Corpus
 
-Times = dict[str, FunctionTimes | None]
+WAYS = ("hooked", "specialised", "guarded")
+COUNTERS = ("hits", "misses", "errors", "substituted", "called", "dicts_built")
 
 
-def make_report(
-    corpus: Corpus, tasks: list[TaskTimes], compiler: Compiler, times: Times
-) -> dict[str, Any]:
+def make_report(corpus: Corpus, jobs: list[JobTimes], jit: Jit) -> dict[str, Any]:
     """All that the demo tells; `--json` writes this."""
-    functions = [_function(each, times.get(each.name)) for each in _seen(compiler)]
-    functions.sort(key=lambda each: -each["hits"])
+    seen = sorted(jit.functions.values(), key=lambda each: -each.stats["hits"])
+    functions = [_function(each) for each in seen]
     return {
         "guardtree": __version__,
         "python": sys.version.split()[0],
         "release_build": not features()["assertions"],
         "files": len(corpus.paths),
-        "root": corpus.root,
-        "tasks": [_task(each) for each in tasks],
+        "jobs": [_job(each) for each in jobs],
+        "speeds": {way: _mean(jobs, way) for way in WAYS},
         "functions": functions,
-        "left_as_they_are": dict(compiler.left.most_common()),
-        "totals": _totals(tasks, functions),
-        "tree": _tree(compiler),
-        "polymorphic": _polymorphic(compiler),
+        "totals": {name: sum(f[name] for f in functions) for name in COUNTERS},
+        "compile_ms": jit.seconds * 1e3,
+        "left_as_they_are": dict(jit.left.most_common()),
+        "tree": _tree(seen),
+        "polymorphic": _polymorphic(seen),
     }
 
 
-def _seen(compiler: Compiler) -> list[Function]:
-    return [each for each in compiler.functions.values() if each.entries]
-
-
-def _task(task: TaskTimes) -> dict[str, Any]:
+def _job(job: JobTimes) -> dict[str, Any]:
+    pairs = [pair for way in job.pairs.values() for pair in way]
     return {
-        "name": task.task.__name__,
-        "what": task.task.__doc__,
-        "plain_ms": median(one for one, _ in task.specialized) / 1e6,
-        "pass_through_ms": median(two for _, two in task.pass_through) / 1e6,
-        "specialized_ms": median(two for _, two in task.specialized) / 1e6,
-        # Of pairs that ran one after the other, so that a drifting clock cancels out.
-        "pass_through_ratio": median(two / one for one, two in task.pass_through),
-        "specialized_ratio": median(two / one for one, two in task.specialized),
-        "equal": True,  # a difference ends the demo
+        "name": job.job.__name__,
+        "what": job.job.__doc__,
+        "plain_ms": median(plain for plain, _ in pairs) / 1e6,
+        **{way: job.speed(way) for way in WAYS},
     }
 
 
-def _function(function: Function, times: FunctionTimes | None) -> dict[str, Any]:
-    stats, hits = function.stats, function.hits
+def _mean(jobs: list[JobTimes], way: str) -> float | None:
+    speeds = [speed for job in jobs if (speed := job.speed(way))]
+    return geometric_mean(speeds) if speeds else None
+
+
+def _function(function: Function) -> dict[str, Any]:
+    stats = dict(function.stats)
+    # The callback reads f_locals; look-ups are to build no dict.
+    stats["dicts_built"] -= function.asked
     entries = [
         {
             "bytes": len(each.made.code.co_code),
-            "hits": count,
-            "guards": [_guard(need) for need in each.made.needs],
-            "folds": list(each.made.folds),
+            "hits": hits,
+            "guards": [str(check) for check in each.tree.checks()],
+            "notes": each.made.notes,
         }
-        for each, count in zip(function.entries, hits, strict=False)
+        for each, hits in zip(function.entries, function.hits, strict=False)
     ]
     return {
         "name": function.name,
-        "module": function.module,
+        "bytes": len(function.code.co_code),
         "entries": entries,
-        "runs_as_it_is": hits[-1] if function.catch_all else 0,
-        "lookups": stats["lookups"],
-        "hits": stats["hits"],
-        "misses": stats["misses"],
-        "errors": stats["errors"],
-        "substituted": stats["substituted"],
-        "called": stats["called"],
-        # The callback reads f_locals, once a call; look-ups are to build none.
-        "dicts_built": stats["dicts_built"] - function.dicts,
-        "dicts_for_callback": function.dicts,
-        "bytes_before": len(function.code.co_code),
-        "bytes_after": [each["bytes"] for each in entries],
-        "bytecode_differs": all(
-            each.made.code.co_code != function.code.co_code for each in function.entries
-        ),
-        "times_ns": None if times is None else dict(vars(times)),
+        **{name: stats[name] for name in ("lookups", *COUNTERS)},
     }
 
 
-def _guard(need: Any) -> str:
-    operands = ", ".join(
-        each.__name__ if isinstance(each, type) else repr(each) for each in need.operand
-    )
-    return f"{need.root} {need.name}: {need.kind}({operands})"
-
-
-def _totals(tasks: list[TaskTimes], functions: list[dict[str, Any]]) -> dict[str, Any]:
-    """Sums, and whole rounds over all tasks against whole plain rounds."""
-
-    def ratio(runs: list[list[tuple[int, int]]]) -> float:
-        rounds = zip(*runs, strict=True)
-        return median(sum(p[1] for p in r) / sum(p[0] for p in r) for r in rounds)
-
-    measured = [each["times_ns"] for each in functions if each["times_ns"]]
-    lookups = sorted(each["lookup"] for each in measured)
-    names = ("hits", "misses", "errors", "substituted", "called", "dicts_built")
-    return {
-        **{name: sum(each[name] for each in functions) for name in names},
-        "functions": len(functions),
-        "entries": sum(len(each["entries"]) for each in functions),
-        "measured": len(measured),
-        "faster_than_hook": sum(each["hit"] < each["hooked"] for each in measured),
-        "faster_than_plain": sum(each["hit"] < each["plain"] for each in measured),
-        "lookup_ns": median(lookups) if lookups else None,
-        "lookup_ns_range": [lookups[0], lookups[-1]] if lookups else None,
-        "pass_through_ratio": ratio([each.pass_through for each in tasks]),
-        "specialized_ratio": ratio([each.specialized for each in tasks]),
-    }
-
-
-def _tree(compiler: Compiler) -> dict[str, Any] | None:
+def _tree(functions: list[Function]) -> dict[str, Any] | None:
     """The most varied guard tree, and why it refuses a call that differs a little."""
     choices = [
-        (each, entry, entry.sample.f_locals)
-        for each in _seen(compiler)
-        for entry in each.entries
-        if entry.sample
+        (function, entry, path[0][1])
+        for function in functions
+        for entry in function.entries
+        for path, _ in entry.made.guards
+        if path[0][0] == "local" and len(entry.made.guards) < 20
     ]
     if not choices:
         return None
-    function, entry, seen = max(choices, key=lambda choice: _variety(choice[1]))
-    changed = next(need for need in entry.made.needs if need.root == "local")
-    other: Any = None if seen[changed.name] is not None else 1
-    miss = entry.guards.explain({**seen, changed.name: other})
+    function, entry, name = max(choices, key=lambda choice: _variety(choice[1]))
+    other: Any = None if entry.locals[name] is not None else 1
     return {
         "function": function.name,
-        "text": str(entry.guards),
-        "changed": f"{changed.name}={other!r}",
-        "explanation": str(miss),
-        "folds": list(entry.made.folds),
+        "text": str(entry.tree),
+        "changed": f"{name}={other!r}",
+        "explanation": str(entry.tree.explain({**entry.locals, name: other})),
+        "notes": entry.made.notes,
     }
 
 
 def _variety(entry: Entry) -> int:
-    return len({(each.root, each.kind) for each in entry.made.needs})
+    return len({(path[0][0], kind) for path, (kind, _) in entry.made.guards})
 
 
-def _polymorphic(compiler: Compiler) -> dict[str, Any] | None:
+def _polymorphic(functions: list[Function]) -> dict[str, Any] | None:
     """The function with the busiest second entry; why the first refuses its call."""
     choices = [
         each
-        for each in _seen(compiler)
-        if len(each.entries) > 1 and each.entries[1].sample
+        for each in functions
+        if len(each.entries) > 1
+        and not each.entries[0].tree.explain(each.entries[1].locals)
     ]
     if not choices:
         return None
     function = max(choices, key=lambda each: sorted(each.hits)[-2])
     first, second = function.entries[:2]
-    call = second.sample.f_locals if second.sample else {}
     return {
         "function": function.name,
-        "entries": [
-            {"guards": [_guard(need) for need in each.made.needs], "hits": count}
-            for each, count in zip(function.entries, function.hits, strict=False)
-        ],
-        "explanation": str(first.guards.explain(call)),
+        "hits": function.hits,
+        "differences": differences(function.code),
+        "explanation": str(first.tree.explain(second.locals)),
     }

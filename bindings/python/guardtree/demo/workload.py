@@ -1,70 +1,40 @@
-"""The demo's workload: jobs of the standard library, on its own source files."""
+"""The demo's jobs: functions of the standard library, on its own source files."""
 
 from __future__ import annotations
 
-import ast
-import base64
-import copy
-import difflib
-import html
+import colorsys
+import encodings.idna
+import encodings.punycode
 import importlib.util
-import json
-import json.decoder
-import json.scanner
-import os
+import io
+import ntpath
 import posixpath
 import sys
 import sysconfig
-import tarfile
-import textwrap
-import tomllib
+import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
-from urllib import parse
 
 # A fixed choice, so that runs can be compared; all of it ships with every CPython.
 FOLDERS = ("", "json", "tomllib", "urllib", "email", "logging", "html", "importlib")
-LARGEST = 60_000  # bytes; the few larger modules would outweigh all others
-
-MODULES = frozenset(
-    {
-        "_pydatetime",
-        "base64",
-        "copy",
-        "datetime",
-        "difflib",
-        "genericpath",
-        "html",
-        "json.decoder",
-        "json.scanner",
-        "posixpath",
-        "tarfile",
-        "textwrap",
-        "tomllib._parser",
-        "urllib.parse",
-    }
-)
-"""Modules whose functions the demo's compiler may specialise."""
+LARGEST = 60_000  # bytes
 
 
 @dataclass(frozen=True)
 class Corpus:
     """What is read from the disk before anything is measured."""
 
-    root: str
     paths: list[str]
-    sizes: dict[str, tuple[int, int]]  # bytes, modification time
-    lines: list[list[str]]
-    docstrings: list[str]
-    document: dict[str, Any]
-    as_json: str
-    as_toml: str
+    texts: list[str]
+    tokens: list[list[tuple[int, str]]]
+    words: list[str]
 
 
 def read_corpus(count: int) -> Corpus:
-    """`count` source files of the standard library, and what can be said of them."""
+    """About `count` source files, spread over the folders, and their words."""
     root = sysconfig.get_path("stdlib")
     found = [
         str(path)
@@ -72,181 +42,131 @@ def read_corpus(count: int) -> Corpus:
         for path in sorted((Path(root) / folder).glob("*.py"))
         if path.stat().st_size <= LARGEST
     ]
-    step = max(1, len(found) // max(1, count))
-    paths = found[::step][:count]
-    sizes = {}
-    lines = []
-    docstrings = []
-    entries = {}
-    for path in paths:
-        status = os.stat(path)
-        sizes[path] = (status.st_size, int(status.st_mtime))
-        text = Path(path).read_text(encoding="utf-8", errors="replace")
-        lines.append(text.splitlines(keepends=True))
-        notes = _docstrings(text)
-        docstrings += notes
-        name = posixpath.relpath(path, root).replace("/", ".")
-        entries[name] = {
-            "path": path,
-            "bytes": status.st_size,
-            "lines": text.count("\n"),
-            "long": len(text) > 20_000,
-            "mean": round(len(text) / (text.count("\n") + 1), 3),
-            "notes": [note.strip().splitlines()[0] for note in notes if note.strip()],
-        }
-    document = {"root": root, "count": len(paths), "modules": entries}
-    made = json.dumps(document, indent=1)
-    return Corpus(
-        root, paths, sizes, lines, docstrings, document, made, _toml(document)
-    )
+    paths = found[:: max(1, len(found) // count)][:count]
+    texts = [Path(path).read_text("utf-8", "replace")[:4000] for path in paths]
+    tokens = []
+    for path in paths[:4]:
+        with open(path, encoding="utf-8") as file:
+            tokens.append(
+                [each[:2] for each in tokenize.generate_tokens(file.readline)]
+            )
+    letters = str.maketrans("aeiou", "\u00e4\u00e9\u0131\u00f6\u00fc")
+    words = {word for text in texts for word in text.split() if word.isalpha()}
+    accented = [word.translate(letters) for word in sorted(words)]
+    return Corpus(paths, texts, tokens, accented)
 
 
-def _docstrings(text: str) -> list[str]:
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    nodes = [each for each in ast.walk(ast.parse(text)) if isinstance(each, kinds)]
-    return [note for each in nodes if (note := ast.get_docstring(each, clean=False))]
-
-
-def _toml(document: dict[str, Any]) -> str:
-    """The document as TOML: strings of JSON are strings of TOML."""
-    lines = [f"root = {json.dumps(document['root'])}", f"count = {document['count']}"]
-    for name, entry in document["modules"].items():
-        lines.append(f"[modules.{json.dumps(name)}]")
-        lines += [f"{key} = {json.dumps(value)}" for key, value in entry.items()]
-    return "\n".join(lines) + "\n"
-
-
-def paths(corpus: Corpus) -> Any:
-    """posixpath on names, as str and as bytes"""
-    result: list[Any] = [posixpath.commonpath(corpus.paths)]
-    for path in corpus.paths:
-        name: Any
-        for name in (path, os.fsencode(path)):
-            folder, base = posixpath.split(name)
-            stem, ending = posixpath.splitext(base)
-            again = posixpath.normpath(posixpath.join(folder, stem + ending))
-            result.append((again, posixpath.basename(name), posixpath.dirname(name)))
-            result.append((posixpath.isabs(again), posixpath.normcase(stem)))
-        for other in corpus.paths[:5]:
-            result.append(posixpath.relpath(path, posixpath.dirname(other)))
-    return result
-
-
-def urls(corpus: Corpus) -> Any:
-    """urllib.parse on names and titles"""
-    result: list[Any] = []
-    for path in corpus.paths:
-        quoted = parse.quote(path)
-        url = parse.urljoin("https://docs.python.org/3/library/index.html", quoted)
-        parts = parse.urlsplit(url)
-        result.append((quoted, url, parts.geturl(), parse.unquote(parts.path)))
-    for note in corpus.docstrings:
-        title = note.strip().partition("\n")[0]
-        result.append([parse.quote(word, safe="") for word in title.split()])
-        result.append((parse.quote_plus(title), parse.urlencode({"q": title})))
-    return result
-
-
-def python_half(name: str, blocked: str) -> Any:
+def python_half(name: str, blocked: str) -> ModuleType:
     """A module as it is where its C half is not there."""
-    missing = object()
-    kept: Any = sys.modules.get(blocked, missing)
+    kept = sys.modules.get(blocked)
     modules: dict[str, Any] = sys.modules
     modules[blocked] = None
     try:
         spec = importlib.util.find_spec(name)
         if spec is None or spec.loader is None:
             raise ImportError(name)
+        spec.name = f"_demo_{name}"
         module = importlib.util.module_from_spec(spec)
+        modules[spec.name] = module
+        spec.loader.name = spec.name  # type: ignore[attr-defined]
         spec.loader.exec_module(module)
         return module
     finally:
         del modules[blocked]
-        if kept is not missing:
+        if kept is not None:
             modules[blocked] = kept
 
 
+def hosts(corpus: Corpus) -> Any:
+    """encodings.idna on words as host names"""
+    return [encodings.idna.nameprep(word) for word in corpus.words]
+
+
+def punycode(corpus: Corpus) -> Any:
+    """encodings.punycode, there and back"""
+    words = [(word, word.encode("punycode")) for word in corpus.words[:300]]
+    return [(data, data.decode("punycode")) for word, data in words]
+
+
+def mail(corpus: Corpus) -> Any:
+    """quopri in pure Python, there and back"""
+    results = []
+    for text in corpus.texts[:4]:
+        quoted, plain = io.BytesIO(), io.BytesIO()
+        QUOPRI.encode(io.BytesIO(text.encode()), quoted, False)
+        QUOPRI.decode(io.BytesIO(quoted.getvalue()), plain)
+        results.append((quoted.getvalue(), plain.getvalue()))
+    return results
+
+
+def colours(corpus: Corpus) -> Any:
+    """colorsys on a palette"""
+    steps = [each / 8 for each in range(9)]
+    return [colorsys.hls_to_rgb(h, l, s) for h in steps for l in steps for s in steps]
+
+
+def sources(corpus: Corpus) -> Any:
+    """tokenize.Untokenizer on tokens of the files"""
+    results = []
+    for tokens in corpus.tokens:
+        writer = tokenize.Untokenizer()
+        writer.compat(tokens[0], iter(tokens[1:]))
+        results.append("".join(writer.tokens))
+    return results
+
+
 def dates(corpus: Corpus) -> Any:
-    """datetime in pure Python on the files' times"""
+    """datetime in pure Python: a series of dates"""
     result: list[Any] = []
-    first = min(time for _, time in corpus.sizes.values())
-    start = DATETIME.datetime(1970, 1, 1)
-    for size, time in corpus.sizes.values():
-        moment = start + DATETIME.timedelta(seconds=time)
-        age = moment - (start + DATETIME.timedelta(0, first))
-        later = moment + DATETIME.timedelta(days=size % 1000, minutes=size)
-        result.append((moment.isoformat(), str(age), later.isoformat(" ", "minutes")))
-        result.append((age.total_seconds(), later > moment, later.weekday()))
-        result.append((moment.replace(year=2001).ctime(), (age / 7).days))
-    return result
+    start, limit = DATETIME.datetime(1970, 1, 1), DATETIME.timedelta(365)
+    for number in range(0, 90_000, 450):
+        later = start + DATETIME.timedelta(days=number % 1000, minutes=number)
+        again = DATETIME.datetime(later.year, 1 + number % 12, 1 + number % 28)
+        age = later - start
+        result.append((later.toordinal(), age.days, age.seconds, age < limit))
+        result.append((again.weekday(), DATETIME.timedelta(number), age * 2))
+    return [str(each) for each in result[-20:]] + [result]
 
 
-def archive(corpus: Corpus) -> Any:
-    """tarfile headers, written and read back"""
+def unix_paths(corpus: Corpus) -> Any:
+    """posixpath on names of files"""
     result: list[Any] = []
     for path in corpus.paths:
-        info = tarfile.TarInfo(posixpath.relpath(path, corpus.root))
-        info.size, info.mtime = corpus.sizes[path]
-        for layout in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT):
-            block = info.tobuf(layout)
-            again = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
-            result.append((block, again.name, again.size, again.mtime))
+        folder, base = posixpath.split(path)
+        stem, ending = posixpath.splitext(base)
+        result.append(posixpath.normpath(posixpath.join(folder, "..", stem + ending)))
+        for other in corpus.paths[:5]:
+            result.append(posixpath.relpath(path, other))
     return result
 
 
-def config(corpus: Corpus) -> Any:
-    """tomllib on an index of the files"""
-    return tomllib.loads(corpus.as_toml)
-
-
-def encode(corpus: Corpus) -> Any:
-    """base64's Ascii85 and Base85"""
-    result: list[bytes] = []
-    for lines in corpus.lines:
-        data = "".join(lines[:20]).encode()
-        result += (base64.b85encode(data), base64.a85encode(data))
-        result.append(base64.a85encode(data, foldspaces=True))
-    return result
-
-
-def document(corpus: Corpus) -> Any:
-    """json in pure Python on the same index"""
-    decoder: Any = json.JSONDecoder()
-    # What json falls back on without its C half.
-    decoder.parse_string = vars(json.decoder)["py_scanstring"]
-    decoder.scan_once = vars(json.scanner)["py_make_scanner"](decoder)
-    return decoder.decode(corpus.as_json)
-
-
-def copies(corpus: Corpus) -> Any:
-    """copy.deepcopy of the index"""
-    return copy.deepcopy(corpus.document)
-
-
-def prose(corpus: Corpus) -> Any:
-    """textwrap and html.escape on the docstrings"""
-    result: list[str] = []
-    for note in corpus.docstrings:
-        flat = textwrap.dedent(note)
-        result.append(textwrap.shorten(flat, 60, placeholder="..."))
-        result.append(html.escape(textwrap.indent(flat, "> ")))
-    return result
-
-
-def compare(corpus: Corpus) -> Any:
-    """difflib on neighbouring files"""
-    result: list[str] = []
-    for one, other in zip(corpus.lines[:4], corpus.lines[1:], strict=False):
-        result += difflib.unified_diff(one[:200], other[:200])
+def windows_paths(corpus: Corpus) -> Any:
+    """ntpath on names of files"""
+    result: list[Any] = []
+    for path in corpus.paths:
+        name = "C:" + path.replace("/", "\\")
+        folder, base = ntpath.split(name)
+        stem, ending = ntpath.splitext(base)
+        result.append((ntpath.join(folder, "sub", stem + ending), ntpath.isabs(name)))
+        result.append((ntpath.splitdrive(name), ntpath.basename(name)))
     return result
 
 
 DATETIME = python_half(
     "_pydatetime" if sys.version_info >= (3, 12) else "datetime", "_datetime"
 )
+QUOPRI = python_half("quopri", "binascii")
 
-Task = Callable[[Corpus], Any]
-TASKS: tuple[Task, ...] = (
-    *(paths, urls, archive, encode, dates),
-    *(config, document, copies, prose, compare),
+Job = Callable[[Corpus], Any]
+JOBS: tuple[Job, ...] = (
+    *(hosts, punycode, mail, colours),
+    *(sources, dates, unix_paths, windows_paths),
 )
+MODULES = frozenset(
+    {
+        *("colorsys", "encodings.idna", "encodings.punycode", "ntpath", "genericpath"),
+        *("posixpath", "stringprep", "tokenize"),
+        *(each.__name__ for each in (DATETIME, QUOPRI)),
+    }
+)
+"""Modules whose functions the demo's JIT may specialise."""
