@@ -32,10 +32,7 @@ PyObject* native_type_of(PyObject* value, void*) {
 /// What examples of tensors speak of; numpy is None where it is not installed.
 constexpr const char* tensor_names =
     "TensorSpec = dict\n"
-    "try:\n  import numpy\nexcept ImportError:\n  numpy = None\n"
-    "def numpy_views(length, *slices):\n"
-    "  whole = numpy.zeros(length)\n"
-    "  return tuple(whole[begin:end] for begin, end in slices)\n";
+    "try:\n  import numpy\nexcept ImportError:\n  numpy = None\n";
 
 /// Whether what an example speaks of is here: torch's are not (compare_torch.py).
 bool can_run(PyObject* globals, std::initializer_list<std::string_view> texts) {

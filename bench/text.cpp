@@ -13,7 +13,7 @@ namespace {
 std::string claims(int count) {
     static constexpr const char* forms[] = {
         "type(a.v#) is int", "a.v# is None", "same_constant(a.v#, 'name')",
-        "len(a.v#) == 2",    "a[#] is True", "type(plain_dict_item(a, #)) is str",
+        "len(a.v#) == 2",    "a[#] is True", "type(dict_item(a, #)) is str",
         "0 <= a.v# <= 64",   "a.v# == 3",    "a.v#.shape[0] % 8 == 0",
         "a.v# is b.v#"};
     std::string text;

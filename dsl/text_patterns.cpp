@@ -49,9 +49,9 @@ public:
             for (auto& list : group) std::ranges::stable_sort(list, is_before);
         }
         static constexpr std::string_view others[] = {
-            "Ellipsis",  "TensorSpec", "all_distinct", "builtin_len", "complex",
-            "frozenset", "inf",        "int64",        "nan",         "nan_of_bits",
-            "range",     "set",        "tensor",       explicit_word};
+            "Ellipsis", "TensorSpec", "builtin_len", "complex",     "frozenset",
+            "inf",      "int64",      "nan",         "nan_of_bits", "range",
+            "set",      "tensor",     explicit_word};
         words_.insert(words_.end(), std::begin(others), std::end(others));
         std::ranges::sort(words_);
         words_.erase(std::unique(words_.begin(), words_.end()), words_.end());

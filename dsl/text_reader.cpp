@@ -19,6 +19,27 @@ constexpr std::string_view claim_hint =
     "guard.<kind>(value, ...); for other Python name a callable, as in "
     "parse('check(x)', scope, {'check': function})";
 
+struct Renamed {
+    std::string_view from, to;
+};
+
+constexpr Renamed renamed_words[] = {{"all_distinct", "distinct_objects"},
+                                     {"has_static", "has_static_attr"},
+                                     {"plain_deque_item", "deque_item"},
+                                     {"plain_dict_item", "dict_item"}};
+
+/// What to write instead of a word that was renamed; empty where there is none.
+std::string hint_for_renamed(const TextSyntax& syntax) {
+    for (const Syntax& each : syntax.all()) {
+        if (each.kind != Kind::name) continue;
+        for (const auto& [from, to] : renamed_words) {
+            if (each.word == from)
+                return "write " + std::string(to) + " instead of " + std::string(from);
+        }
+    }
+    return {};
+}
+
 Owned<> tuple_of(Owned<> first, const References& rest) {
     auto made = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(rest.size() + 1)));
     if (!made || !first) return {};
@@ -57,6 +78,8 @@ bool is_integer_read(const TextSyntax& syntax, SyntaxId id) {
 bool TextReader::run(Diagnostic& problem, TextProblem& found) {
     const bool is_read = claims(syntax_.root());
     if (!is_read) {
+        std::string hint = hint_for_renamed(syntax_);
+        if (!hint.empty()) problem_.hint = std::move(hint);
         problem = {exception_ ? exception_ : PyExc_SyntaxError,
                    problem_text(syntax_.text(), problem_)};
         found = problem_;

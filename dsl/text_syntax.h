@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,6 +78,9 @@ public:
     const Syntax& operator[](SyntaxId id) const noexcept { return all_[id]; }
 
     std::string_view text() const noexcept { return text_; }
+
+    /// All expressions in it, in no order that counts.
+    std::span<const Syntax> all() const noexcept { return all_; }
 
     /// The same expression, whatever blanks and parentheses there are.
     bool same(SyntaxId a, const TextSyntax& other, SyntaxId b) const noexcept;

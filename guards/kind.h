@@ -41,8 +41,8 @@ enum class Reads : uint8_t {
 struct Info {
     std::string_view name;     ///< Python method, DSL word, file stem
     std::string_view summary;  ///< one sentence, for docs
-    /// The same in Python, over `value` and the operands by name: what the oracle
-    /// evaluates and what a tree prints.
+    /// The same in Python, over `value` and the operands by name, in the words of
+    /// guardtree.semantics: what a tree prints and what strict mode evaluates.
     std::string_view python;
     /// Another text that means this kind or step when it is read; where Python would
     /// ask user code or convert, the guard is stricter.
@@ -68,7 +68,7 @@ struct Example {
 };
 
 /// One documented, executed case of a step: from `value` it fetches `result`; from
-/// `fail` it fetches nothing, and the guard fails.
+/// `fail` it fetches nothing, and the guard fails. An empty `fail`: no value does so.
 struct StepExample {
     std::string_view operands, value, result, fail;
 };

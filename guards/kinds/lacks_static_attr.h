@@ -16,7 +16,7 @@ struct LacksStaticAttr {
             "`__getattribute__` are not asked: they may have it all the same, or hide "
             "it; properties do not run. Names that are not exact str in those dicts do "
             "not count.",
-        .python = "not has_static(value, name)",
+        .python = "not has_static_attr(value, name)",
         .reads = Reads::class_and_attribute,
     };
     static constexpr Example examples[] = {

@@ -13,8 +13,8 @@ struct DistinctObjects {
     static constexpr Info info{
         .name = "distinct_objects",
         .summary = "Of two or more values no two are the same object (no aliasing).",
-        .python = "all_distinct(a, b)",
-        .shorthand = "all_distinct(*values)",
+        .python = "distinct_objects(a, b)",
+        .shorthand = "distinct_objects(*values)",
     };
     static constexpr RelationExample examples[] = {
         {"", "(None, 0)", "(None, None)"},
@@ -28,7 +28,7 @@ struct DistinctObjects {
     }
 
     static std::string text(std::span<const std::string> paths) {
-        std::string text = "all_distinct(";
+        std::string text = "distinct_objects(";
         for (size_t i = 0; i < paths.size(); ++i) text += (i ? ", " : "") + paths[i];
         return text + ")";
     }

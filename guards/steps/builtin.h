@@ -14,7 +14,7 @@ struct Builtin {
         .python = "B[key]",
         .reads = Reads::item,
     };
-    static constexpr StepExample examples[] = {{"'len'", "{}", "len", "None"}};
+    static constexpr StepExample examples[] = {{"'len'", "{}", "len", ""}};
 
     Key key;
 

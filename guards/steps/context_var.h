@@ -14,9 +14,8 @@ struct ContextVar {
         .python = "variable.get()",
     };
     static constexpr StepExample examples[] = {
-        {"__import__('contextvars').ContextVar('v', default=3)", "{}", "3", "None"},
-        {"__import__('contextvars').ContextVar('w', default='a')", "{}", "'a'",
-         "None"}};
+        {"__import__('contextvars').ContextVar('v', default=3)", "{}", "3", ""},
+        {"__import__('contextvars').ContextVar('w', default='a')", "{}", "'a'", ""}};
 
     Variable variable;
 

@@ -12,7 +12,7 @@ struct DequeItem {
         .summary =
             "An element of a deque or a subclass by its place; negative counts from "
             "the end. An overridden `__getitem__` does not run.",
-        .python = "plain_deque_item(value, index)",
+        .python = "deque_item(value, index)",
     };
     static constexpr StepExample examples[] = {
         {"0", "__import__('collections').deque([7])", "7", "[7]"},

@@ -13,7 +13,7 @@ struct DictItem {
             "The value of a key in a dict or a subclass of dict; overridden "
             "`__getitem__` and `__missing__` do not run. Fetches nothing where a key "
             "of a user's type with the same hash would have to be asked.",
-        .python = "plain_dict_item(value, key)",
+        .python = "dict_item(value, key)",
         .reads = Reads::item,
     };
     static constexpr StepExample examples[] = {{"'a'", "{'a': 1}", "1", "{}"},

@@ -14,7 +14,7 @@ struct Global {
         .python = "G[key]",
         .reads = Reads::item,
     };
-    static constexpr StepExample examples[] = {{"'FLAG'", "{}", "True", "None"}};
+    static constexpr StepExample examples[] = {{"'FLAG'", "{}", "True", ""}};
 
     Key key;
 

@@ -17,8 +17,8 @@ struct Module {
         .reads = Reads::item,
     };
     static constexpr StepExample examples[] = {
-        {"'sys'", "{}", "__import__('sys')", "None"},
-        {"'builtins'", "{}", "__import__('builtins')", "None"}};
+        {"'sys'", "{}", "__import__('sys')", ""},
+        {"'builtins'", "{}", "__import__('builtins')", ""}};
 
     Text name;
 

@@ -6,9 +6,11 @@ Python), so identities are of objects with a name.
 
 from __future__ import annotations
 
+import collections
 import struct
 import sys
 import types
+import weakref
 from collections import OrderedDict, deque
 from pathlib import Path
 from typing import Any
@@ -16,20 +18,26 @@ from typing import Any
 import guardtree as gt
 import hypothesis.strategies as st
 from guardtree import oracle
+from guardtree.semantics.objects import own_dict
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 SUPPORT = Path(__file__).resolve().parents[1] / "support"
 
 
 def load_oracle() -> dict[str, Any]:
-    """The oracle's files as one module, the globals of guarded functions."""
+    """The oracle's names in one module, the globals of guarded functions."""
     module = types.ModuleType("oracle")
     names = vars(module)
     names.update((name, each) for name, each in vars(oracle).items() if name[0] != "_")
-    for name in ("natives", "oracle_values"):
-        path = SUPPORT / f"{name}.py"
-        exec(compile(path.read_text(), path, "exec"), names)  # noqa: S102
-    # Printed operands say `oracle.is_big`, `<this module>.IntWithEq`.
-    names.update(names["NAMESPACE"], oracle=module)
+    names.update(names["NAMESPACE"], own_dict=own_dict, numpy=numpy)
+    path = SUPPORT / "oracle_values.py"
+    exec(compile(path.read_text(), path, "exec"), names)  # noqa: S102
+    # Printed operands say `collections.deque`, `oracle.is_big`, `<this module>.Plain`.
+    names.update(collections=collections, types=types, weakref=weakref, oracle=module)
     names[__name__] = sys.modules[__name__]
     return names
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import guardtree as gt
 import pytest
-from guardtree.oracle.meaning import same_constant
+from guardtree.semantics import same_constant
 
 MODULUS = (1 << 61) - 1  # of CPython's hashes of ints
 

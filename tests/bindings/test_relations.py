@@ -131,7 +131,7 @@ def test_notes_are_printed_in_the_tree_and_in_the_report() -> None:
     assert str(guards).splitlines()[2:] == [
         "    - type_match(int): type(x) is int  # losses.py:12 second line",
         "  local('y')",
-        "  - distinct_objects: all_distinct(x, y)  # ('tuple', 1)",
+        "  - distinct_objects: distinct_objects(x, y)  # ('tuple', 1)",
     ]
     report = guards.explain({"x": "a", "y": 1})
     assert str(report).endswith("found 'a' (str) (note: losses.py:12 second line)")

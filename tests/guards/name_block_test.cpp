@@ -210,8 +210,8 @@ TEST_F(NameBlock, that_fails_is_explained_name_by_name) {
     const Explanation explanation =
         guards.explained("{'x': {'a': '', 'b': 'text', 'c': 0}}");
     ASSERT_EQ(explanation.failures.size(), 2u);
-    EXPECT_EQ(explanation.failures[0].path, "plain_dict_item(x, 'a')");
-    EXPECT_EQ(explanation.failures[1].path, "plain_dict_item(x, 'c')");
+    EXPECT_EQ(explanation.failures[0].path, "dict_item(x, 'a')");
+    EXPECT_EQ(explanation.failures[1].path, "dict_item(x, 'c')");
     EXPECT_EQ(explanation.checks_run, 6u);
 }
 

@@ -85,7 +85,7 @@ TEST_F(TreeTest, prints_paths_and_checks_as_python) {
               "    - type_match(dict): type(x) is dict\n"
               "    dict_item('k')\n"
               "      attr('a')\n"
-              "        - equals(2): same_constant(plain_dict_item(x, 'k').a, 2)\n"
+              "        - equals(2): same_constant(dict_item(x, 'k').a, 2)\n"
               "  global('g')\n"
               "    - is_none(): G['g'] is None\n");
 }

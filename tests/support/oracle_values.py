@@ -288,7 +288,7 @@ VALUES = [
     type, type(None), 9, -6, 2**62, -(2**63), -(2**70), "a\u00e9 \ud800",
 ]  # fmt: skip
 
-if numpy is not None:  # noqa: F821 - of oracle_tensors.py
+if numpy is not None:  # noqa: F821 - whoever runs this file has it, or None
     from numpy import (  # noqa: E402
         arange,
         array,

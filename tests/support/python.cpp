@@ -50,11 +50,15 @@ void Namespace::run_file(const std::string& name) const {
 }
 
 void Namespace::load_oracle() const {
-    // Not as guardtree.oracle: the package would want its extension module.
-    run("import sys; sys.path.insert(0, '" GUARDTREE_TEST_ORACLE
-        "'); from oracle import *; sys.path.pop(0)");
-    run_file("natives.py");
-    run("globals().update(NAMESPACE)");
+    // A bare package: the real one would want its extension module.
+    run("import collections, sys, types, weakref\n"
+        "package = types.ModuleType('guardtree')\n"
+        "package.__path__ = ['" GUARDTREE_TEST_PACKAGE
+        "']\n"
+        "sys.modules.setdefault('guardtree', package)\n"
+        "from guardtree.oracle import *\n"
+        "globals().update(NAMESPACE)\n"
+        "try:\n  import numpy\nexcept ImportError:\n  numpy = None\n");
 }
 
 bool Namespace::is_true(const std::string& expression) const {

@@ -33,7 +33,7 @@ public:
     /// Runs a file of tests/support/.
     void run_file(const std::string& name) const;
 
-    /// The names of the oracle (bindings/python/guardtree/oracle) and of natives.py.
+    /// The names of guardtree.semantics and guardtree.oracle, and numpy or None.
     void load_oracle() const;
 
     bool is_true(const std::string& expression) const;

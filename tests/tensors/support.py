@@ -8,7 +8,12 @@ from typing import Any
 import guardtree as gt
 from guardtree import oracle
 
-NAMES = {**vars(oracle), **oracle.NAMESPACE}
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+NAMES = {**vars(oracle), **oracle.NAMESPACE, "numpy": numpy}
 
 
 def step(x: Any, y: Any = None, z: Any = None) -> None: ...

@@ -184,14 +184,14 @@ class GuardManager:
 
     def deque_item(self, index: int) -> GuardManager:
         """An element of a deque or a subclass by its place; negative counts from the
-        end. An overridden `__getitem__` does not run. In Python:
-        `plain_deque_item(value, index)`."""
+        end. An overridden `__getitem__` does not run. In Python: `deque_item(value,
+        index)`."""
 
     def dict_item(self, key: Hashable) -> GuardManager:
         """The value of a key in a dict or a subclass of dict; overridden `__getitem__`
         and `__missing__` do not run. Fetches nothing where a key of a user's type
-        with the same hash would have to be asked. In Python:
-        `plain_dict_item(value, key)`."""
+        with the same hash would have to be asked. In Python: `dict_item(value,
+        key)`."""
 
     def dict_key(self, position: int) -> GuardManager:
         """A key of a dict or a subclass by its place in the dict's order; negative
@@ -389,7 +389,7 @@ class GuardManager:
         its own MRO's and its metatype's. `__getattr__` and `__getattribute__` are
         not asked: they may have it all the same, or hide it; properties do not run.
         Names that are not exact str in those dicts do not count. In Python:
-        `has_static(value, name)`."""
+        `has_static_attr(value, name)`."""
 
     def id_match(self, expected: object) -> Self:
         """The value is this very object. Held weakly where it can be: once the object
@@ -451,7 +451,7 @@ class GuardManager:
         its own MRO's and its metatype's. `__getattr__` and `__getattribute__` are
         not asked: they may have it all the same, or hide it; properties do not run.
         Names that are not exact str in those dicts do not count. In Python: `not
-        has_static(value, name)`."""
+        has_static_attr(value, name)`."""
 
     def length(self, expected: int) -> Self:
         """A list, tuple, dict, set, frozenset, str, bytes, bytearray, range or deque
@@ -542,7 +542,7 @@ class GuardManager:
 
     def distinct_objects(self, *values: GuardManager) -> GuardManager:
         """Of two or more values no two are the same object (no aliasing). In Python,
-        for example: `all_distinct(a, b)`."""
+        for example: `distinct_objects(a, b)`."""
 
     def integers(self, expression: str, *values: GuardManager, **named: GuardManager) -> GuardManager:
         """An expression over exact ints, lengths of builtin containers and shapes of

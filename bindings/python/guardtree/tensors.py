@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import _guardtree
-
 Bound = int | tuple[int | None, int | None] | None
 """A size or stride: exactly, free (None), or from low to high, both included."""
 
@@ -51,6 +49,8 @@ class TensorSpec(dict[str, Any]):
 
         TypeError when it is no tensor.
         """
+        from . import _guardtree  # the words of guards need no extension
+
         return cls(**_guardtree.tensor_facts(tensor)).replace(**changes)
 
     def replace(self, **changes: Any) -> TensorSpec:

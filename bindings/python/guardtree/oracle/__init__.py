@@ -1,10 +1,9 @@
-"""The meaning of guards in plain Python: what strict mode and the tests judge by.
+"""What strict mode and the tests judge guards by: their texts, evaluated by Python.
 
-Imports nothing of what it judges. ``text_passes`` answers for the text of a whole tree
-(``GuardManager.to_text``), ``verdict`` for printed nodes.
+``text_passes`` answers for the text of a whole tree (``GuardManager.to_text``),
+``verdict`` for printed nodes. The words of texts are those of ``guardtree.semantics``.
+Nothing of what is judged is imported.
 """
 
 from .meaning import *  # noqa: F403
-from .relations import *  # noqa: F403
-from .tensors import *  # noqa: F403
 from .text import *  # noqa: F403

@@ -11,7 +11,8 @@ import builtins
 import sys
 from typing import Any
 
-from .meaning import NAMESPACE, CannotSay, code_of
+from ..semantics import CannotSay
+from .meaning import NAMESPACE, code_of
 
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {}
 """Python text and names of operands, by name; whoever judges fills it."""
@@ -88,7 +89,7 @@ class Explicit:
         return all(each is values[0] for each in values)
 
     def distinct_objects(self, *values: Any) -> bool:
-        return self.names["all_distinct"](*values)
+        return self.names["distinct_objects"](*values)
 
     def overlapping_memory(self, pairs: Any, *values: Any) -> bool:
         return self.names["overlapping_pairs"](*values) == set(pairs)

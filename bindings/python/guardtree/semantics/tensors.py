@@ -1,23 +1,24 @@
-"""What a tensor's facts mean, by the attributes that NumPy and torch give in Python."""
+"""Words about tensors, by the attributes that NumPy and torch give in Python."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
-from .meaning import NAMESPACE, CannotSay
+from .errors import CannotSay
 
-try:
-    import numpy
-except ImportError:
-    numpy = None  # type: ignore[assignment]
+FLAGS = ("writeable", "aligned", "c_contiguous", "f_contiguous")
 
 
 def is_array(value: Any) -> bool:
+    """The value is an array of NumPy, which it imports for nobody."""
+    numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def is_torch(value: Any) -> bool:
+    """The value is a tensor of torch, which it imports for nobody."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
@@ -32,31 +33,28 @@ def dtype_of(value: Any) -> Any:
 
 
 def same_dtype(found: Any, expected: Any) -> bool:
-    if type(found) is str or type(expected) is str:
-        return type(found) is type(expected) and found == expected
-    return type(found) is type(expected) and found == expected
+    """Equal names, or equal dtypes of one type."""
+    return type(found) is type(expected) and bool(found == expected)
 
 
 def device_of(value: Any) -> str:
+    """Such as "cpu" or "cuda:0"."""
     return str(value.device) if is_torch(value) else "cpu"
 
 
 def layout_of(value: Any) -> str:
+    """Such as "strided" or "sparse"."""
     text = str(value.layout).removeprefix("torch.") if is_torch(value) else "strided"
     return "sparse" if text == "sparse_coo" else text
 
 
 def strides_of(value: Any) -> tuple[int, ...]:
+    """In the library's own unit."""
     return tuple(value.stride()) if is_torch(value) else value.strides
 
 
-def stride_of(value: Any, index: int) -> int:
-    if not (is_array(value) or is_torch(value)):
-        raise TypeError(value)
-    return strides_of(value)[index]
-
-
 def is_within(found: int, bound: Any) -> bool:
+    """Exactly an int, anything for None, or from low to high."""
     if type(bound) is int:
         return found == bound
     low, high = bound or (None, None)
@@ -64,43 +62,49 @@ def is_within(found: int, bound: Any) -> bool:
 
 
 def all_within(found: tuple[int, ...], bounds: tuple[Any, ...]) -> bool:
+    """As many as the bounds, each within its own."""
     return len(found) == len(bounds) and all(map(is_within, found, bounds))
 
 
-FLAGS = ("writeable", "aligned", "c_contiguous", "f_contiguous")
-
-
 def has_fact(value: Any, name: str, expected: Any) -> bool:
+    """One fact of a spec about a tensor."""
     if name == "type":
         return type(value) is expected
     if name == "dtype":
         return same_dtype(dtype_of(value), expected)
     if name == "device":
-        return device_of(value) == expected
+        return bool(device_of(value) == expected)
     if name == "layout":
-        return layout_of(value) == expected
+        return bool(layout_of(value) == expected)
     if name == "ndim":
-        return value.ndim == expected
+        return bool(value.ndim == expected)
     if name == "shape":
         return all_within(tuple(value.shape), expected)
     if name == "strides":
         return all_within(strides_of(value), expected)
     if name == "storage_offset":
-        return is_torch(value) and value.storage_offset() == expected
+        return is_torch(value) and bool(value.storage_offset() == expected)
     if name in ("requires_grad", "conj", "neg"):
         found = name if name == "requires_grad" else f"is_{name}"
         answer = getattr(value, found, None)
-        return (answer() if callable(answer) else answer) is expected
+        return bool((answer() if callable(answer) else answer) is expected)
     if name == "dispatch_keys":
         keys = sys.modules["torch"]._C._dispatch_keys
-        return is_torch(value) and keys(value).raw_repr() == expected
+        return is_torch(value) and bool(keys(value).raw_repr() == expected)
     if name in FLAGS:
         return is_array(value) and getattr(value.flags, name) is expected
     raise AssertionError(name)
 
 
-def has_tensor_facts(value: Any, spec: dict[str, Any]) -> bool:
-    """Every fact of the spec is as it says; what is no tensor has none."""
+def has_tensor_facts(value: Any, spec: Any) -> bool:
+    """Whether a tensor has every fact of a spec, or the metadata of another tensor.
+
+    A spec is a dict of facts such as ``TensorSpec(dtype="float32", shape=(None, 3))``.
+    False for what is no tensor. Tensors of other libraries than NumPy and torch raise
+    CannotSay. It reads attributes, which subclasses of a tensor can override.
+    """
+    if not isinstance(spec, Mapping):
+        spec = facts_of(spec)
     if not (is_array(value) or is_torch(value)):
         if hasattr(type(value), "__dlpack_c_exchange_api__"):
             raise CannotSay("tensors of other libraries")
@@ -108,10 +112,21 @@ def has_tensor_facts(value: Any, spec: dict[str, Any]) -> bool:
     return all(has_fact(value, name, expected) for name, expected in spec.items())
 
 
+def facts_of(example: Any) -> Mapping[str, Any]:
+    """What a guard made from an example compares."""
+    from .. import _guardtree
+
+    return _guardtree.tensor_facts(example)
+
+
 def overlapping_pairs(*tensors: Any) -> set[tuple[int, int]]:
-    """Positions of tensors whose extents in memory overlap; TypeError for others."""
+    """The pairs of positions of NumPy arrays whose extents in memory overlap.
+
+    An extent reaches from the first byte to the last. TypeError for other values.
+    """
     if not all(is_array(each) for each in tensors):
         raise TypeError(tensors)
+    numpy = sys.modules["numpy"]
     return {
         (i, j)
         for j in range(len(tensors))
@@ -120,25 +135,17 @@ def overlapping_pairs(*tensors: Any) -> set[tuple[int, int]]:
     }
 
 
-def numpy_views(length: int, *slices: tuple[int, int]) -> tuple[Any, ...]:
-    """Slices of one array."""
-    whole = numpy.zeros(length)
-    return tuple(whole[begin:end] for begin, end in slices)
-
-
 def tensor(value: Any) -> Any:
-    """The value, which is one: relations read its shape."""
+    """The value itself, if it is an array of NumPy or torch; else TypeError."""
     if not (is_array(value) or is_torch(value)):
         raise TypeError(value)
     return value
 
 
-NAMESPACE.update(
-    has_tensor_facts=has_tensor_facts,
-    overlapping_pairs=overlapping_pairs,
-    numpy_views=numpy_views,
-    stride_of=stride_of,
-    tensor=tensor,
-    TensorSpec=dict,
-    numpy=numpy,
-)
+def stride_of(value: Any, index: int) -> int:
+    """A tensor's stride in one dimension, in the library's own unit.
+
+    NumPy counts bytes, torch counts elements. IndexError if there is no such dimension,
+    TypeError if the value is no tensor.
+    """
+    return strides_of(tensor(value))[index]

@@ -1,4 +1,4 @@
-"""The meaning of relations in plain Python; imports nothing of what it judges."""
+"""Words about integers of 64 bits: what integer expressions are computed in."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from .meaning import NAMESPACE, has_builtin_len
+from .errors import DoesNotHold
 
 LOW, HIGH = -(2**63), 2**63 - 1
 
 
-class DoesNotHold(Exception):
-    """Something is no integer, or does not fit in 64 bits."""
-
-
-def checked(number: int) -> int:
-    if not LOW <= number <= HIGH:
-        raise DoesNotHold(number)
-    return number
-
-
 class Int64:
-    """An integer whose every result must fit in 64 bits."""
+    """An integer whose every result must fit in 64 bits.
+
+    ``+ - * // %`` give another one, or raise DoesNotHold beyond 64 bits. Comparisons
+    and truth are those of the integer. ``int64`` makes one.
+    """
 
     def __init__(self, number: int) -> None:
-        self.number = checked(number)
+        if not LOW <= number <= HIGH:
+            raise DoesNotHold(number)
+        self.number = number
 
     def __bool__(self) -> bool:
         return self.number != 0
@@ -36,12 +32,18 @@ class Int64:
     def __pos__(self) -> Int64:
         return self
 
+    def __repr__(self) -> str:
+        return f"int64({self.number})"
 
-def number_of(value: Any) -> int:
+
+def number_of(value: Any) -> Any:
+    """The integer in an Int64; another value as it is."""
     return value.number if type(value) is Int64 else value
 
 
 def arithmetic(operation: Callable[[int, int], int], swapped: bool) -> Any:
+    """A method of Int64 that computes in 64 bits."""
+
     def method(self: Int64, other: Any) -> Int64:
         left, right = self.number, number_of(other)
         if swapped:
@@ -64,34 +66,13 @@ for name in ("eq", "ne", "lt", "le", "gt", "ge"):
     )
 
 
-def int64(value: Any) -> Int64:
-    """An exact int of 64 bits."""
+def int64(value: Any) -> Any:
+    """An exact int (no bool) of at most 64 bits, to compute with in 64 bits.
+
+    Every other value raises DoesNotHold.
+    """
     if type(value) is Int64:
         return value
     if type(value) is not int:
         raise DoesNotHold(type(value))
     return Int64(value)
-
-
-def builtin_len(value: Any) -> int:
-    """len() where CPython itself computes it."""
-    if not has_builtin_len(value):
-        raise DoesNotHold(type(value))
-    return len(value)
-
-
-def all_distinct(*values: Any) -> bool:
-    return len({id(each) for each in values}) == len(values)
-
-
-def holds(text: str, names: dict[str, Any]) -> bool:
-    """A relation's text is true; what cannot be computed is not."""
-    try:
-        return bool(eval(text, names))
-    except (DoesNotHold, ZeroDivisionError, TypeError, IndexError):
-        return False
-
-
-NAMESPACE.update(
-    int64=int64, builtin_len=builtin_len, all_distinct=all_distinct, holds=holds
-)

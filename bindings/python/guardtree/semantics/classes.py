@@ -1,0 +1,47 @@
+"""Words about classes: the MRO and the dicts that attributes are looked up in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MISSING = object()
+
+
+def mro_of(kind: type) -> tuple[type, ...]:
+    """The MRO that CPython uses for a type; an overridden ``mro`` does not run.
+
+    TypeError if ``kind`` is no type.
+    """
+    found: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
+    return found
+
+
+def is_a(value: Any, kind: type) -> bool:
+    """Whether the value's type is ``kind`` or has it in its MRO.
+
+    Unlike ``isinstance`` it asks neither ``__class__`` nor ``__instancecheck__``, so
+    that no user code runs.
+    """
+    return any(each is kind for each in mro_of(type(value)))
+
+
+def dict_of_type(kind: type) -> dict[str, Any]:
+    """A copy of the dict of a type's own attributes; TypeError if it is no type."""
+    return dict(type.__dict__["__dict__"].__get__(kind))
+
+
+def named(entries: dict[Any, Any], name: str) -> Any:
+    """The value of an exact str among keys of any type, or MISSING."""
+    for key, value in dict.items(entries):
+        if type(key) is str and key == name:
+            return value
+    return MISSING
+
+
+def found_in_mro(kind: type, name: str) -> Any:
+    """What the first dict of a type's MRO that has the name holds, or MISSING."""
+    for each in mro_of(kind):
+        found = named(dict_of_type(each), name)
+        if found is not MISSING:
+            return found
+    return MISSING

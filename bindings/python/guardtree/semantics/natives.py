@@ -1,0 +1,63 @@
+"""Words about C functions in capsules, and two capsules to try them with."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+CHECK, GET = b"guardtree.native_check", b"guardtree.native_get"
+
+# The C functions that `native` and `native_get` take.
+NativeCheck = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
+NativeGet = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
+
+
+def pointer_in(capsule: Any, name: bytes) -> Any:
+    """The pointer in a capsule of that name; ValueError for another name."""
+    read = ctypes.pythonapi.PyCapsule_GetPointer
+    read.restype = ctypes.c_void_p
+    read.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return read(capsule, name)
+
+
+def context_in(capsule: Any) -> Any:
+    """The context pointer of a capsule; None for a null one."""
+    read = ctypes.pythonapi.PyCapsule_GetContext
+    read.restype = ctypes.c_void_p
+    read.argtypes = [ctypes.py_object]
+    return read(capsule)
+
+
+def call_native(capsule: Any, value: Any) -> bool:
+    """Whether the C function in a ``guardtree.native_check`` capsule returns 1.
+
+    The C function gets the value and the capsule's context; it runs what it likes.
+    """
+    function = NativeCheck(pointer_in(capsule, CHECK))
+    return bool(function(value, context_in(capsule)) > 0)
+
+
+def get_native(capsule: Any, value: Any) -> Any:
+    """What the C function in a ``guardtree.native_get`` capsule returns.
+
+    The C function gets the value and the capsule's context; it runs what it likes.
+    """
+    return NativeGet(pointer_in(capsule, GET))(value, context_in(capsule))
+
+
+KEPT: list[Any] = []
+
+
+def capsule_of(function: Any, name: bytes) -> Any:
+    """A capsule of that name. The function and the name are never freed."""
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    KEPT.extend((function, name))
+    return make(ctypes.cast(function, ctypes.c_void_p), name, None)
+
+
+native_is_int = capsule_of(
+    NativeCheck(lambda value, context: type(value) is int), CHECK
+)
+native_type_of = capsule_of(NativeGet(lambda value, context: type(value)), GET)

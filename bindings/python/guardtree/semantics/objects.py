@@ -1,0 +1,110 @@
+"""Words about any object: its identity, its own dict, its slots."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from typing import Any
+
+from .classes import MISSING, dict_of_type, found_in_mro, is_a, mro_of, named
+from .containers import dict_has, dict_item
+
+weak_reference = weakref.ref
+
+
+def distinct_objects(*values: Any) -> bool:
+    """Whether no two of the values are the same object."""
+    return len({id(each) for each in values}) == len(values)
+
+
+def dict_of_module(module: types.ModuleType) -> dict[str, Any]:
+    """The dict of a module; a module's ``__getattr__`` does not run.
+
+    TypeError if it is no module.
+    """
+    descriptor: Any = vars(types.ModuleType)["__dict__"]
+    found: dict[str, Any] = descriptor.__get__(module)
+    return found
+
+
+def own_dict(value: Any) -> dict[str, Any]:
+    """The ``__dict__`` of an object, by the descriptor that C code gave its type.
+
+    A ``__dict__`` that the class defines in Python does not run. Empty without one.
+    """
+    getters = (types.GetSetDescriptorType, types.MemberDescriptorType)
+    for each in mro_of(type(value)):
+        found = named(dict_of_type(each), "__dict__")
+        if any(type(found) is getter for getter in getters):
+            own: dict[str, Any] = found.__get__(value, type(value))
+            return own
+    return {}
+
+
+def instance_attr(value: Any, name: str) -> Any:
+    """The attribute that the value's own ``__dict__`` holds, whatever its class says.
+
+    KeyError where it holds none, and for a class. No user code runs.
+    """
+    if is_a(value, type):
+        raise KeyError(name)
+    return dict_item(own_dict(value), name)
+
+
+def has_instance_attr(value: Any, name: str) -> bool | None:
+    """Whether the value's own dict has the name, as ``dict_has`` says of a dict.
+
+    False of classes and of values without a dict. No user code runs.
+    """
+    return not is_a(value, type) and dict_has(own_dict(value), name)
+
+
+def has_static_attr(value: Any, name: str) -> bool:
+    """Whether a dict of the type's MRO, a filled slot or the own dict has the name.
+
+    A class is looked up in its own MRO first. ``__getattr__``, ``__getattribute__`` and
+    properties do not run, so the answer may differ from ``hasattr``.
+    """
+    is_type = is_a(value, type)
+    if is_type and found_in_mro(value, name) is not MISSING:
+        return True
+    found = found_in_mro(type(value), name)
+    if type(found) is types.MemberDescriptorType:
+        try:
+            found.__get__(value, type(value))
+        except AttributeError:
+            return False
+    if found is not MISSING:
+        return True
+    return not is_type and named(own_dict(value), name) is not MISSING
+
+
+def slot_value(value: Any, name: str) -> Any:
+    """What a slot (``__slots__``, or an object field of a C type) holds.
+
+    AttributeError if the slot is empty, LookupError if the type has no slot of that
+    name. Numbers inside C structs, as a float's, are no slots. No user code runs.
+    """
+    found = found_in_mro(type(value), name)
+    if type(found) is not types.MemberDescriptorType:
+        raise LookupError(name)
+    content = found.__get__(value, type(value))
+    if type(value) is complex or type(value) is float:
+        raise LookupError(name)
+    return content
+
+
+def has_len(value: Any) -> bool:
+    """Whether the value's type or a base has a ``__len__``. It is not called."""
+    return found_in_mro(type(value), "__len__") is not MISSING
+
+
+def live_referent(reference: weakref.ref[Any]) -> Any:
+    """The object of a ``weakref.ref``; an overridden ``__call__`` does not run.
+
+    LookupError if the object has died, TypeError if the value is no ``weakref.ref``.
+    """
+    found = weakref.ref.__call__(reference)
+    if found is None:
+        raise LookupError(reference)
+    return found
