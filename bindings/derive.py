@@ -12,10 +12,12 @@ import argparse
 import difflib
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from guardtree import _guardtree
+from pasted import pasted_kind, pasted_relation, pasted_step
 
 Entry = dict[str, Any]
 
@@ -56,48 +58,89 @@ def cell(text: str) -> str:
     return f"`{text}`".replace("|", "\\|") if text else ""
 
 
-def section(entry: Entry, columns: list[str]) -> list[str]:
-    """The part of the reference about one kind or step."""
-    names = ", ".join(name for name, _, _ in entry["operands"])
-    lines = [f"### `{entry['method']}({names})`", "", entry["summary"], ""]
-    for name, expects, _ in entry["operands"]:
-        lines.append(f"- `{name}`: {expects}")
-    python = f"In Python: `{entry['python']}`."
+INNER_KINDS = {
+    "kinds": "`kinds` are the Python texts of the inner kinds, joined by `or`",
+    "kind": "`kind` is the Python text of the inner kind",
+}
+
+
+def python_line(entry: Entry, introduction: str) -> str:
+    """What an entry is in Python, and what else a text may say."""
+    line = f"{introduction}: `{entry['python']}`."
+    inner = [INNER_KINDS[name] for name, *_ in entry["operands"] if name in INNER_KINDS]
+    line += "".join(f" Here {each}." for each in inner)
     if entry["calls_python"]:
-        python += " User code may run."
+        line += " User code may run."
     if entry["shorthand"]:
-        python += f" Text may say `{entry['shorthand']}`."
-    lines += ["", python, "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+        line += f" Text may say `{entry['shorthand']}`."
+    return line
+
+
+def section(
+    entry: Entry,
+    columns: list[str],
+    pasted: Callable[..., str],
+    introduction: str = "In Python",
+) -> list[str]:
+    """The part of the reference about one kind, step or relation."""
+    names = [name for name, *_ in entry["operands"]]
+    title = f"### `{entry['method']}({', '.join(names)})`"
+    lines = [title, "", entry["summary"], ""]
+    lines += [f"- `{name}`: {expects}" for name, expects, _ in entry["operands"]]
+    lines += [""] if names else []
+    lines += [python_line(entry, introduction), "", f"| {' | '.join(columns)} |"]
+    lines += ["|---" * len(columns) + "|"]
     for example in entry["examples"]:
-        lines.append(f"| {' | '.join(cell(text) for text in example)} |")
+        operands, value = example[:2]
+        text = pasted(entry["method"], names, entry["python"], operands, value)
+        lines.append(f"| {' | '.join(cell(each) for each in (*example, text))} |")
     return [*lines, ""]
+
+
+HEAD = """\
+# Reference of guard kinds, steps and relations
+
+Derived from guards/kinds, steps and relations by bindings/derive.py; do not edit.
+
+The texts "In Python" and the last cell of each row are Python. Paste them after
+
+    from guardtree.semantics import *
+
+In a text, `value` is the value that is checked or that a step starts from, operands
+have their names, and `L`, `G` and `B` are the locals, globals and builtins of a frame.
+
+- The last cell of a kind or a relation is true. With the value that fails in the place
+  of the value that passes it is false, or raises (`integers`, `overlapping_memory`).
+- The last cell of a step is what the step fetches. With the value of "nothing from" in
+  its place it raises. A root reads the locals of "from"; the one global is `FLAG`.
+
+Rows about tensors need NumPy or torch. The tests run each row, with both values, and
+compare it with the guard.
+
+## Kinds
+
+A kind checks one value; a guard tree passes when all its checks do.
+"""
 
 
 def reference() -> str:
     """The text of guards/REFERENCE.md."""
-    lines = [
-        "# Reference of guard kinds, steps and relations",
-        "",
-        "Derived from guards/kinds, steps and relations by bindings/derive.py; do not "
-        "edit.",
-        "Every row of a table is executed by the tests, against its own Python text.",
-        "",
-        "## Kinds",
-        "",
-        "A kind checks one value; a guard tree passes when all its checks do.",
-        "",
-    ]
+    lines = HEAD.split("\n")
     for kind in _guardtree._kinds():
-        lines += section(kind, ["operands", "passes", "fails"])
+        lines += section(
+            kind, ["operands", "passes", "fails", "in Python, true"], pasted_kind
+        )
     lines += ["## Steps", "", "A step fetches a value from another; roots start paths."]
     lines += [""]
+    columns = ["operands", "from", "fetches", "nothing from", "in Python"]
     for step in _guardtree._steps():
-        lines += section(step, ["operands", "from", "fetches", "nothing from"])
+        lines += section(step, columns, pasted_step)
     lines += ["## Relations", "", "A relation checks several values of one tree. "]
     lines[-1] += "Its values are given in order; those of an expression also by name."
     lines += [""]
+    columns = ["operands", "passes over", "fails over", "in Python, true"]
     for each in _guardtree._relations():
-        lines += section(each, ["operands", "passes over", "fails over"])
+        lines += section(each, columns, pasted_relation, "In Python, for example")
     return "\n".join(lines).rstrip() + "\n"
 
 
