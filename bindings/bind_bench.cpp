@@ -41,8 +41,8 @@ double time_evaluations(py::handle guards, py::handle subject, long count) {
 }  // namespace
 
 void bind_bench(py::module_& module) {
-    module.def("_time_evaluations", &time_evaluations, py::arg("guards"),
-               py::arg("subject"), py::arg("count"));
+    define_function(module, "_time_evaluations", calling<&time_evaluations>,
+                    py::arg("guards"), py::arg("subject"), py::arg("count"));
 }
 
 }  // namespace guardtree

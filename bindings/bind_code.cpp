@@ -1,17 +1,16 @@
 // Python's GuardedCode and CacheEntry.
 // SPDX-License-Identifier: MIT
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
 #include <algorithm>
 #include <vector>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include "../framehook/replacement.h"
 #include "../guards/hook_thread.h"
 
 #include "bindings.h"
 #include "explanations.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "guarded_code.h"
 #include "strict.h"
@@ -66,8 +65,8 @@ Tree tree_of_callable(PyObject* callable) {
         !tree.child(0, Op(FLocals{}), locals, problem) ||
         !tree.check(locals, Op(kind), problem)) {
         problem.message =
-            "GuardedCode(check_fn): expected a GuardManager or a callable "
-            "taking f_locals, found " +
+            "GuardedCode(check_fn): expected a GuardManager or a callable taking "
+            "f_locals, found " +
             found_text(callable);
         throw_diagnostic(problem);
     }
@@ -214,29 +213,27 @@ GuardedCode make_guarded_code(py::handle code, py::handle check_fn, py::handle b
 }  // namespace
 
 void bind_code(py::module_& module) {
-    module.def("_explain_entry", &explain_entry, py::arg("entry"), py::arg("code"),
-               py::arg("subject"), py::call_guard<GreenletCall>());
+    define_function(module, "_explain_entry", calling<&explain_entry>, py::arg("entry"),
+                    py::arg("code"), py::arg("subject"));
     BoxedClass<GuardedCode>(module, Made::by_calling,
                             "GuardedCode(code, check_fn, *, bindings=None, "
                             "verify=None)\n--\n\n"
                             "Replacement code and the guards under which it may run, "
-                            "as they are now: later "
-                            "edits of the GuardManager change nothing. Raises when "
-                            "`code` is not a code object "
-                            "or does not fit the guarded one, saying what differs; "
-                            "with `verify` (None: in strict mode), also when it may "
-                            "crash the interpreter: see guardtree.bytecode.verify. "
+                            "as they are now: later edits of the GuardManager change "
+                            "nothing. Raises when `code` is not a code object or does "
+                            "not fit the guarded one, saying what differs; with "
+                            "`verify` (None: in strict mode), also when it may crash "
+                            "the interpreter: see guardtree.bytecode.verify. "
                             "`bindings`: a dict of locals of `code`, no arguments, to "
                             "paths of the GuardManager; the code finds them bound to "
                             "the very values that the guards checked. Such code runs "
                             "on no frame that its guards did not pass, nor in the few "
                             "frames that cannot become its own where they lie.")
-        .def_init(&make_guarded_code, py::arg("code"), py::arg("check_fn"),
-                  py::kw_only(), py::arg("bindings") = py::none(),
-                  py::arg("verify") = py::none(),
-                  py::call_guard<GreenletCall>())
-        .def_property_readonly("code", &GuardedCode::code)
-        .def_property_readonly("check_fn", &GuardedCode::check_fn);
+        .def_init<&make_guarded_code>(py::arg("code"), py::arg("check_fn"),
+                                      py::kw_only(), py::arg("bindings") = py::none(),
+                                      py::arg("verify") = py::none())
+        .def_property_readonly("code", calling<&GuardedCode::code>)
+        .def_property_readonly("check_fn", calling<&GuardedCode::check_fn>);
     BoxedClass<CacheEntryHandle>(module, Made::by_guardtree,
                                  "One cached (guards, code) of a code object.")
         .def_property_readonly(
@@ -252,7 +249,7 @@ void bind_code(py::module_& module) {
                 return object_or_none(self.entry().source.get());
             },
             "The GuardManager or callable it was made with.")
-        .def_property_readonly("next", &CacheEntryHandle::next,
+        .def_property_readonly("next", calling<&CacheEntryHandle::next>,
                                "The next younger entry, or None.")
         .def_property_readonly(
             "hits", [](const CacheEntryHandle& self) { return self.entry().hits; })

@@ -8,7 +8,6 @@
 #include "../guards/tree_copy.h"
 
 #include "bindings.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 
 namespace guardtree {
@@ -235,31 +234,30 @@ py::object clone(const py::object& self, const py::object& keep) {
 }  // namespace
 
 void bind_descriptions(py::handle manager) {
-    define_property(manager, "step", &step_name,
+    define_property(manager, "step", calling<&step_name>,
                     "The name of the step that fetches the node's value from its "
                     "parent's; None on the root.");
     define_property(
-        manager, "operands", &step_operands,
+        manager, "operands", calling<&step_operands>,
         "The step's operands by name, as objects (None for one that died).");
-    define_property(manager, "parent", &parent,
+    define_property(manager, "parent", calling<&parent>,
                     "The node that the step starts from; None on the root.");
-    define(manager, "children", &children,
+    define(manager, "children", calling<&children>,
            "Handles on the nodes one step away, in the order they were made.");
-    define(manager, "nodes", &nodes,
+    define(manager, "nodes", calling<&nodes>,
            "Handles on this node and all below it, each before its children. The root "
            "itself, which is no value, is left out.");
-    define(manager, "checks", &checks, py::call_guard<GreenletCall>(),
+    define(manager, "checks", calling<&checks>,
            "A GuardCheck for each check at and below this node.");
-    define(manager, "relations", &relations, py::call_guard<GreenletCall>(),
+    define(manager, "relations", calling<&relations>,
            "A GuardRelation for each relation over a value at or below this node.");
-    define(manager, "counts", &counts,
+    define(manager, "counts", calling<&counts>,
            "GuardCounts of what nodes(), checks() and relations() give.");
-    define(manager, "assumed", &assumed,
+    define(manager, "assumed", calling<&assumed>,
            "AssumedGuards: what the last check() relied on without looking. Nothing "
            "before the second check that passed.");
     define(
-        manager, "clone", &clone, py::arg("keep") = py::none(),
-        py::call_guard<GreenletCall>(),
+        manager, "clone", calling<&clone>, py::arg("keep") = py::none(),
         "A new GuardManager for the same scope with the same guards; with `keep`, "
         "those whose GuardCheck or GuardRelation it accepts. Paths without checks go. "
         "What `keep` raises is raised, and nothing is made. The new tree keeps alive "

@@ -5,7 +5,6 @@
 
 #include "bindings.h"
 #include "explanations.h"
-#include "greenlet_call.h"
 
 namespace guardtree {
 namespace {
@@ -52,46 +51,47 @@ py::object json_text(const py::dict& data) {
 
 void bind_explain(py::module_& module) {
     BoxedClass<Failure>(module, Made::by_guardtree, "One guard that did not pass.")
-        .def_readonly("path", &Failure::path,
-                      "Where: the value as a Python expression.")
-        .def_readonly("kind", &Failure::kind,
-                      "Which kind, or the step that found nothing.")
-        .def_readonly("python", &Failure::python, "The guard as Python.")
-        .def_readonly("expected", &Failure::expected,
-                      "The guard as the call that made it.")
-        .def_readonly("found", &Failure::found, "The value that was found.")
-        .def_readonly("error", &Failure::error,
-                      "What it raised; empty for a plain failure.")
-        .def_property_readonly("note", &note_of,
+        .def_property_readonly("path", calling<&Failure::path>,
+                               "Where: the value as a Python expression.")
+        .def_property_readonly("kind", calling<&Failure::kind>,
+                               "Which kind, or the step that found nothing.")
+        .def_property_readonly("python", calling<&Failure::python>,
+                               "The guard as Python.")
+        .def_property_readonly("expected", calling<&Failure::expected>,
+                               "The guard as the call that made it.")
+        .def_property_readonly("found", calling<&Failure::found>,
+                               "The value that was found.")
+        .def_property_readonly("error", calling<&Failure::error>,
+                               "What it raised; empty for a plain failure.")
+        .def_property_readonly("note", calling<&note_of>,
                                "What note() said of the guard, or None.")
-        .def("to_dict", &failure_data, "All of it as a dict, by these names.")
-        .def("__str__", &Failure::text)
+        .def("to_dict", calling<&failure_data>, "All of it as a dict, by these names.")
+        .def("__str__", calling<&Failure::text>)
         .def("__repr__",
              [](const Failure& self) { return "<Failure " + self.text() + ">"; });
     BoxedClass<Explanation>(module, Made::by_guardtree,
                             "What explain found; true when all guards pass.")
-        .def_readonly("failures", &Explanation::failures,
-                      "Every guard that did not pass, in program order.")
-        .def_property_readonly("verdict", &verdict_name,
+        .def_property_readonly("failures", calling<&Explanation::failures>,
+                               "Every guard that did not pass, in program order.")
+        .def_property_readonly("verdict", calling<&verdict_name>,
                                "'pass', 'fail' or 'error' (some guard raised).")
-        .def_readonly("checks_run", &Explanation::checks_run,
-                      "How many steps, kinds and relations were evaluated.")
-        .def_readonly("invalidated", &Explanation::invalidated,
-                      "Why what was assumed is checked again, as texts: \"invalidated "
-                      "by a change of G['cfg']\".")
-        .def("to_dict", &explanation_data,
+        .def_property_readonly("checks_run", calling<&Explanation::checks_run>,
+                               "How many steps, kinds and relations were evaluated.")
+        .def_property_readonly(
+            "invalidated", calling<&Explanation::invalidated>,
+            "Why what was assumed is checked again, as texts: \"invalidated by a "
+            "change of G['cfg']\".")
+        .def("to_dict", calling<&explanation_data>,
              "verdict, checks_run, failures (each as its to_dict()) and invalidated as "
-             "a "
-             "dict; notes are the objects themselves.")
+             "a dict; notes are the objects themselves.")
         .def(
             "to_json",
             [](const Explanation& self) { return json_text(explanation_data(self)); },
-            py::call_guard<GreenletCall>(),
             "to_dict() as JSON text. Never fails: a note that is no JSON goes as its "
             "repr.")
         .def("__bool__",
              [](const Explanation& self) { return self.verdict == Verdict::pass; })
-        .def("__str__", &Explanation::text)
+        .def("__str__", calling<&Explanation::text>)
         .def("__repr__", [](const Explanation& self) {
             return "<Explanation: " + self.text() + ">";
         });

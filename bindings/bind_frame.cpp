@@ -41,8 +41,7 @@ Shared<KeptView> FrameHandle::view() const {
     if (view_) return view_;
     throw std::runtime_error(
         "this frame was given to a callback that is over, and has run since; keep what "
-        "you "
-        "need of it (f_code, values of f_locals) instead");
+        "you need of it (f_code, values of f_locals) instead");
 }
 
 FrameHandle* FrameHandle::from_python(PyObject* object) noexcept {
@@ -67,11 +66,10 @@ void bind_frame(py::module_& module) {
                 return object_or_none(as_object(self.view()->code().get()));
             },
             "The code object that is about to run.")
-        .def_property_readonly("f_locals", &f_locals,
+        .def_property_readonly("f_locals", calling<&f_locals>,
                                "Locals as locals() would give them at the first "
-                               "instruction: for functions a "
-                               "dict made at the first request (a snapshot: writing to "
-                               "it changes nothing), "
+                               "instruction: for functions a dict made at the first "
+                               "request (a snapshot: writing to it changes nothing), "
                                "for class bodies and modules their namespace itself.")
         .def_property_readonly("f_globals",
                                [](const FrameHandle& self) {
@@ -102,18 +100,20 @@ void bind_frame(py::module_& module) {
                 return object_or_none(self.view()->function().get());
             },
             "The function that is called.")
-        .def("__repr__", &representation);
+        .def("__repr__", calling<&representation>);
 }
 
 void bind_frame_module_name(py::module_& module) {
     // The class's own is a str, which inspect and pydoc sort by; a frame's is that of
-    // its globals. pybind11 reads the class's while it binds: last of all.
+    // its globals.
     py::dict names;
-    names["__get__"] = py::cpp_function(
+    names["__get__"] = make_function(
+        module, "__get__",
         [](const py::object& self, py::handle frame, py::handle) -> py::object {
             const FrameHandle* handle = FrameHandle::from_python(frame.ptr());
             return handle ? module_name(*handle) : self;
-        });
+        },
+        py::arg("self"), py::arg("frame"), py::arg("type") = py::none());
     const auto type = py::reinterpret_borrow<py::object>(as_object(&PyType_Type));
     const auto text = py::reinterpret_borrow<py::object>(as_object(&PyUnicode_Type));
     const py::object name = type("ModuleName", py::make_tuple(text), names);

@@ -7,7 +7,6 @@
 
 #include "bindings.h"
 #include "entries.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "table_entry.h"
 
@@ -213,21 +212,20 @@ void bind_functions(py::module_& module) {
         module, Made::by_guardtree,
         "The guarded calls of one function: what guard_function gives.");
     guards
-        .def("add", &add, py::arg("guards"), py::arg("target"), py::kw_only(),
-             py::arg("bindings") = py::none(), py::call_guard<GreenletCall>(),
+        .def("add", calling<&add>, py::arg("guards"), py::arg("target"), py::kw_only(),
+             py::arg("bindings") = py::none(),
              "Adds guards, as they are now, behind all others. `target`: what a call "
              "that passes them runs. Code (of the same arguments) runs with the "
              "function's globals, closure and defaults; any other callable is called "
              "with the arguments as the call gave them. `bindings`: a dict of names to "
              "paths of the guards; a callable gets the very values that they checked "
              "as keyword arguments, code as locals of its own.")
-        .def("remove", &remove, py::arg("entry"), py::call_guard<GreenletCall>(),
-             "Takes an entry out.")
-        .def("restore", &restore, py::call_guard<GreenletCall>(),
+        .def("remove", calling<&remove>, py::arg("entry"), "Takes an entry out.")
+        .def("restore", calling<&restore>,
              "Forgets all entries and gives the calls back. False where another "
              "library has taken them over since: it goes on calling through, plain.")
-        .def("entries", &entries)
-        .def("stats", &stats,
+        .def("entries", calling<&entries>)
+        .def("stats", calling<&stats>,
              "Counts of calls: hits, misses (looked up, ran plain), other_code (ran "
              "plain: the function's __code__ was another); errors of guards; entries.")
         .def("__len__",
@@ -246,17 +244,17 @@ void bind_functions(py::module_& module) {
                 return object_or_none(as_object(guards_of(self).function()));
             },
             "The function, or None when it is gone.");
-    module.def(
-        "_names_for_calls", &names_for_calls, py::arg("code"), py::arg("guards"),
-        py::arg("bindings"),
+    define_function(
+        module, "_names_for_calls", calling<&names_for_calls>, py::arg("code"),
+        py::arg("guards"), py::arg("bindings"),
         "The names of bindings, for calls of the code's function; ValueError for "
         "those that it could use itself.");
-    module.def("guard_function", &guard_function, py::arg("function"),
-               py::call_guard<GreenletCall>(),
-               "Guards the calls of one function where they arrive, before there is a "
-               "frame; all else in the process runs at full speed, and no hook is "
-               "needed. Gives its GuardedFunction, the same one each time. It lives as "
-               "long as the function. NotImplementedError on CPython 3.11.");
+    define_function(
+        module, "guard_function", calling<&guard_function>, py::arg("function"),
+        "Guards the calls of one function where they arrive, before there is a frame; "
+        "all else in the process runs at full speed, and no hook is needed. Gives its "
+        "GuardedFunction, the same one each time. It lives as long as the function. "
+        "NotImplementedError on CPython 3.11.");
 }
 
 }  // namespace guardtree

@@ -8,7 +8,6 @@
 
 #include "bindings.h"
 #include "explanations.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "subject.h"
 
@@ -122,10 +121,12 @@ std::string path_of(py::handle self) {
 
 void require_mapping(PyObject* subject) {
     if (PyMapping_Check(subject) && PyObject_HasAttrString(subject, "keys")) return;
+    const TextCall texts;
     Diagnostic problem;
     refuse_operand(
         problem, "a mapping of local names to values, or the frame given to a callback",
         subject);
+    if (texts.raise_kept()) throw py::error_already_set();
     throw_diagnostic(problem);
 }
 
@@ -139,11 +140,10 @@ void bind_guard_manager(py::module_& module) {
     bind_profile(module, manager);
     add_method(manager, check_method);
     add_method(manager, call_method);
-    define(manager, "explain", &explain_subject, py::arg("subject"),
-           py::call_guard<GreenletCall>(),
+    define(manager, "explain", calling<&explain_subject>, py::arg("subject"),
            "Every guard that does not pass on `subject` (as for check): where, what "
            "was expected, what was found.");
-    define(manager, "note", &add_note, py::arg("note"),
+    define(manager, "note", calling<&add_note>, py::arg("note"),
            "Keeps any object with the guard that was added last, for explanations: "
            "where it comes from, say. Returns the same handle.");
     define(manager, "__str__",
@@ -153,7 +153,7 @@ void bind_guard_manager(py::module_& module) {
         if (path.empty()) return std::string("<GuardManager of a guard tree>");
         return "<GuardManager on " + path + ">";
     });
-    define_property(manager, "path", &path_of,
+    define_property(manager, "path", calling<&path_of>,
                     "The node as a Python expression; empty on the root.");
 }
 

@@ -1,10 +1,10 @@
 // Python's set_eval_frame and what goes with it: callbacks, per-code state, counters.
 // SPDX-License-Identifier: MIT
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
 #include <algorithm>
 #include <string_view>
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
 
 #include "../framehook/guarded_function.h"
 #include "../framehook/hook.h"
@@ -14,7 +14,6 @@
 
 #include "bindings.h"
 #include "frame.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "guarded_code.h"
 
@@ -67,6 +66,7 @@ void close_callback(PyObject* arguments) noexcept {
 MissOutcome interpret_answer(PyObject* answer, const View& view) {
     if (answer == Py_None) return {MissOutcome::skip_code, {}};
     if (answer == ask_again) return {MissOutcome::run_plain, {}};
+    const TextCall texts;
     try {
         if (PyObject_TypeCheck(answer, Box<GuardedCode>::type)) {
             const auto& guarded = initialised<GuardedCode>(answer);
@@ -74,11 +74,11 @@ MissOutcome interpret_answer(PyObject* answer, const View& view) {
         }
         throw py::type_error(
             "a callback returns None (skip this code from now on), ASK_AGAIN (run it "
-            "plain "
-            "this time) or a GuardedCode, not " +
+            "plain this time) or a GuardedCode, not " +
             found_text(answer));
     } catch (...) {
         translate_exception();
+        texts.raise_kept();
         return {MissOutcome::raise, {}};
     }
 }
@@ -200,32 +200,33 @@ void observe(const py::object& entries, const py::object& misses) {
 }
 
 void bind_code_state(py::module_& module) {
-    module.def("reset_code", &reset_code, py::arg("code"),
-               py::call_guard<GreenletCall>(),
-               "Forget all that is kept on this code: entries, skip, counters, "
-               "frame_state. Safe at any time, from guards and callbacks too.");
-    module.def("cache_entries", &cache_entries, py::arg("code"),
-               "The entries of this code, oldest first: the order they are tried in.");
-    module.def(
-        "code_stats", &code_stats, py::arg("code"),
+    define_function(module, "reset_code", calling<&reset_code>, py::arg("code"),
+                    "Forget all that is kept on this code: entries, skip, counters, "
+                    "frame_state. Safe at any time, from guards and callbacks too.");
+    define_function(
+        module, "cache_entries", calling<&cache_entries>, py::arg("code"),
+        "The entries of this code, oldest first: the order they are tried in.");
+    define_function(
+        module, "code_stats", calling<&code_stats>, py::arg("code"),
         "Counters of this code: lookups, hits, misses, errors, entries, compiled, "
         "dicts_built, substituted, called, evicted, invalidated, skipped, failure "
-        "(why, "
-        "where a compiler gave up), limit_reached.");
+        "(why, where a compiler gave up), limit_reached.");
 }
 
 void bind_test_switches(py::module_& module) {
-    module.def(
-        "_force_called", [](bool on) { always_call = on; }, py::arg("on"),
+    define_function(
+        module, "_force_called", [](bool on) { always_call = on; }, py::arg("on"),
         "For tests: run every replacement by the fall-back, as a call.");
-    module.def("_observe", &observe, py::arg("entries"), py::arg("misses"),
-               "For guardtree.logs: who is told of new entries and of misses.");
-    module.def("_set_miss_maker", &set_miss_maker, py::arg("make"),
-               "For guardtree.misses: what makes the exception of a miss.");
-    module.def("_hook_installed", &is_hook_installed);
-    module.def("_hooked_threads", &hooked_threads);
-    module.def("_dicts_built", &dicts_built);
-    module.def("_shut_down", [] {
+    define_function(module, "_observe", calling<&observe>, py::arg("entries"),
+                    py::arg("misses"),
+                    "For guardtree.logs: who is told of new entries and of misses.");
+    define_function(module, "_set_miss_maker", calling<&set_miss_maker>,
+                    py::arg("make"),
+                    "For guardtree.misses: what makes the exception of a miss.");
+    define_function(module, "_hook_installed", calling<&is_hook_installed>);
+    define_function(module, "_hooked_threads", calling<&hooked_threads>);
+    define_function(module, "_dicts_built", calling<&dicts_built>);
+    define_function(module, "_shut_down", [] {
         observe(py::none(), py::none());
         GuardedFunction::let_all_go();
         shut_down();
@@ -255,22 +256,18 @@ void bind_hook(py::module_& module) {
         make_constant("Mode", "RAISE_ON_MISS", "hits run, misses raise");
     ask_again = py::object(module.attr("ASK_AGAIN")).release().ptr();
     set_raise_on_miss(py::object(module.attr("RAISE_ON_MISS")).release().ptr());
-    module.def(
-        "set_eval_frame",
+    define_function(
+        module, "set_eval_frame",
         [](py::handle callback) { return take(set_callback(callback.ptr())); },
-        py::arg("callback"), py::call_guard<GreenletCall>(),
+        py::arg("callback"),
         "Set this thread's callback and return the prior one. None: off. False: run "
-        "what "
-        "is cached. RAISE_ON_MISS: the same, but a miss of code that has entries "
-        "raises "
-        "GuardMiss. A callable (frame, cache_entry, frame_state): asked when no "
-        "entry's "
-        "guards pass; it returns None (skip this code from now on), ASK_AGAIN (plain "
-        "this "
-        "time) or a GuardedCode, which is kept and run at once. RuntimeWarning, once, "
-        "where another evaluator took the place of guardtree's.");
-    module.def(
-        "get_eval_frame", [] { return take(current_callback()); },
+        "what is cached. RAISE_ON_MISS: the same, but a miss of code that has entries "
+        "raises GuardMiss. A callable (frame, cache_entry, frame_state): asked when no "
+        "entry's guards pass; it returns None (skip this code from now on), ASK_AGAIN "
+        "(plain this time) or a GuardedCode, which is kept and run at once. "
+        "RuntimeWarning, once, where another evaluator took the place of guardtree's.");
+    define_function(
+        module, "get_eval_frame", [] { return take(current_callback()); },
         "This thread's callback: None, False, RAISE_ON_MISS or a callable.");
     bind_code_state(module);
     bind_test_switches(module);

@@ -10,6 +10,7 @@
 #include "../guards/op.h"
 
 #include "bindings.h"
+#include "function.h"
 
 namespace guardtree {
 namespace {
@@ -129,31 +130,31 @@ py::dict counts_of_assumptions() {
 }  // namespace
 
 void bind_introspection(py::module_& module) {
-    module.def("features", &features,
-               "What this build does on this CPython, as a dict: cpython, built_for, "
-               "init_may_escape_hook (constructors that CPython 3.13 specialised run "
-               "`__init__` unseen), guards_calls_by ('entry': guard_function needs no "
-               "hook; 'hook': CPython 3.11), checks_c_stack, "
-               "dict_watcher (False: this CPython has none, or others have taken all "
-               "eight; assumptions compare then), "
-               "free_threaded, subinterpreters.");
+    define_function(
+        module, "features", calling<&features>,
+        "What this build does on this CPython, as a dict: cpython, built_for, "
+        "init_may_escape_hook (constructors that CPython 3.13 specialised run "
+        "`__init__` unseen), guards_calls_by ('entry': guard_function needs no hook; "
+        "'hook': CPython 3.11), checks_c_stack, dict_watcher (False: this CPython has "
+        "none, or others have taken all eight; assumptions compare then), "
+        "free_threaded, subinterpreters.");
     set_up_watched_dicts();
-    module.def("set_assumptions", &set_assumptions, py::arg("enabled"), py::pos_only(),
-               "Whether guards compiled from now on are assumed to hold as long as no "
-               "dict that "
-               "they go through changes, after they have passed. On at first. Gives "
-               "the former "
-               "setting. Answers are the same; for comparing and debugging.");
-    module.def(
-        "assumption_counts", &counts_of_assumptions,
+    define_function(
+        module, "set_assumptions", calling<&set_assumptions>, py::arg("enabled"),
+        py::pos_only(),
+        "Whether guards compiled from now on are assumed to hold as long as no dict "
+        "that they go through changes, after they have passed. On at first. Gives the "
+        "former setting. Answers are the same; for comparing and debugging.");
+    define_function(
+        module, "assumption_counts", calling<&counts_of_assumptions>,
         "What became of assumptions in this process, as a dict of counts: arms "
         "(checked and relied on from then), rearms (those that had been broken), "
         "events (changes that broke some, told by CPython), found (by comparing), "
         "demotions (dicts that change too often and are read directly), armed and "
         "watched (assumptions and dicts now).");
-    module.def("_kinds", [] { return kind_list(AllKinds{}); });
-    module.def("_steps", [] { return step_list(AllSteps{}); });
-    module.def("_relations", [] { return relation_list(AllRelations{}); });
+    define_function(module, "_kinds", [] { return kind_list(AllKinds{}); });
+    define_function(module, "_steps", [] { return step_list(AllSteps{}); });
+    define_function(module, "_relations", [] { return relation_list(AllRelations{}); });
 }
 
 }  // namespace guardtree

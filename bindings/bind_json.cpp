@@ -68,7 +68,7 @@ void demand_no_calls(const Tree& tree) {
     }
 }
 
-py::tuple reduced(const py::object& self, py::handle manager) {
+py::tuple reduced(const py::object& self) {
     const GuardManager& handle = GuardManager::of(self);
     const GuardTree& guards = handle.tree();
     if (!handle.is_root()) {
@@ -76,7 +76,8 @@ py::tuple reduced(const py::object& self, py::handle manager) {
             "cannot pickle or copy a handle on one value; take the guards' root, or "
             "clone()");
     }
-    if (!py::type::handle_of(self).is(manager)) {
+    const py::module_ module = py::module_::import("guardtree._guardtree");
+    if (!py::type::handle_of(self).is(module.attr("GuardManager"))) {
         throw py::type_error(
             "a subclass of GuardManager says itself how it is pickled: __reduce__");
     }
@@ -91,27 +92,26 @@ py::tuple reduced(const py::object& self, py::handle manager) {
             "cannot pickle guards that have no form in JSON (clone() copies them): " +
             py::str(error.value()).cast<std::string>());
     }
-    const py::object load =
-        py::module_::import("guardtree._guardtree").attr("from_json");
-    return py::make_tuple(load, py::make_tuple(text, scope));
+    return py::make_tuple(module.attr("from_json"), py::make_tuple(text, scope));
 }
 
-py::object loaded(PyObject* text, PyObject* scope, PyObject* resolver,
+py::object loaded(const py::str& text, py::handle scope, py::handle resolver,
                   bool allow_calls) {
-    if (resolver != Py_None && !PyCallable_Check(resolver)) {
+    if (!resolver.is_none() && !PyCallable_Check(resolver.ptr())) {
         Diagnostic problem;
-        refuse_operand(problem, "a callable of (module, path), or None", resolver);
+        refuse_operand(problem, "a callable of (module, path), or None",
+                       resolver.ptr());
         problem.message = "from_json(resolver): " + problem.message;
         throw_diagnostic(problem);
     }
     Py_ssize_t size = 0;
-    const char* data = PyUnicode_AsUTF8AndSize(text, &size);
+    const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (!data) throw py::error_already_set();
     auto guards = std::make_unique<GuardTree>(scope);
     // Held while a resolver runs, which may drop the scope.
     const auto code = Owned<PyCodeObject>::share(guards->code());
     const JsonReading reading{.allow_calls = allow_calls,
-                              .resolver = resolver == Py_None ? nullptr : resolver,
+                              .resolver = resolver.is_none() ? nullptr : resolver.ptr(),
                               .code = code.get()};
     Diagnostic problem;
     if (!from_json({data, static_cast<size_t>(size)}, reading, guards->tree, problem)) {
@@ -121,64 +121,36 @@ py::object loaded(PyObject* text, PyObject* scope, PyObject* resolver,
     return GuardManager::to_python(GuardManager(std::move(guards)));
 }
 
-/// A C function, because pickle writes those of pybind11 as a call of eval.
-PyObject* from_json_method(PyObject*, PyObject* args, PyObject* kwargs) noexcept {
-    static const char* names[] = {"text", "scope", "resolver", "allow_calls", nullptr};
-    PyObject* text = nullptr;
-    PyObject* scope = nullptr;
-    PyObject* resolver = Py_None;
-    int allow_calls = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UO|$Op:from_json",
-                                     const_cast<char**>(names), &text, &scope,
-                                     &resolver, &allow_calls)) {
-        return nullptr;
-    }
-    try {
-        return loaded(text, scope, resolver, allow_calls != 0).release().ptr();
-    } catch (...) {
-        translate_exception();
-        return nullptr;
-    }
-}
-
-PyMethodDef functions[] = {
-    {"from_json",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&from_json_method)),
-     METH_VARARGS | METH_KEYWORDS,
-     "from_json($module, /, text, scope, *, resolver=None, allow_calls=False)\n--\n\n"
-     "Guards for `scope` (as for GuardManager) of what to_json() wrote, perhaps in "
-     "another process. Types and functions are looked up by their names in modules "
-     "that are imported; nothing is imported or called. `resolver(module, path)` is "
-     "asked first, if it is given: it returns the object, or None where it knows none. "
-     "ValueError says where and why a text is refused: it is safe to read any. A text "
-     "whose steps call what they find is refused unless allow_calls: its guards could "
-     "run any function. NameError for a variable that the scope has not."},
-    {nullptr, nullptr, 0, nullptr}};
-
 }  // namespace
 
 void bind_json(py::module_& module, py::handle manager) {
-    if (PyModule_AddFunctions(module.ptr(), functions) < 0) {
-        throw py::error_already_set();
-    }
+    define_function(
+        module, "from_json", calling<&loaded>, py::arg("text"), py::arg("scope"),
+        py::kw_only(), py::arg("resolver") = py::none(), py::arg("allow_calls") = false,
+        "Guards for `scope` (as for GuardManager) of what to_json() wrote, perhaps in "
+        "another process. Types and functions are looked up by their names in modules "
+        "that are imported; nothing is imported or called. `resolver(module, path)` is "
+        "asked first, if it is given: it returns the object, or None where it knows "
+        "none. ValueError says where and why a text is refused: it is safe to read "
+        "any. A text whose steps call what they find is refused unless allow_calls: "
+        "its guards could run any function. NameError for a variable that the scope "
+        "has not.");
     define(
         manager, "to_json", [](const py::object& self) { return json_of(self); },
         "The whole tree as JSON text, for from_json: the canonical form, so equal "
         "trees give equal texts. Types and functions are written by name. Notes that "
         "are str are written, others are not. ValueError names the first guard that "
         "means something in this process only: code, state, objects without a name.");
-    define(manager, "to_portable_json", &portable_json_of,
+    define(manager, "to_portable_json", calling<&portable_json_of>,
            "`(text, dropped)`: to_json() without the guards that it refuses, and their "
            "Python text. What is left passes wherever these guards do.");
     define(
-        manager, "digest", &digest_of,
+        manager, "digest", calling<&digest_of>,
         "SHA-256, in hexadecimal, of the JSON text without notes: the same for equal "
         "trees in every process. ValueError as for to_json.");
-    define(
-        manager, "__reduce__",
-        [manager](const py::object& self) { return reduced(self, manager); },
-        "For pickle and copy: from_json, the JSON text and the function that the "
-        "guards were made for. TypeError where one of them cannot be written.");
+    define(manager, "__reduce__", calling<&reduced>,
+           "For pickle and copy: from_json, the JSON text and the function that the "
+           "guards were made for. TypeError where one of them cannot be written.");
 }
 
 }  // namespace guardtree

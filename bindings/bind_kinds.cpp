@@ -125,17 +125,6 @@ py::object child_handle(PyObject* self, GuardTree& tree, NodeId node, const Op& 
     return GuardManager::handle_on(self, child);
 }
 
-/// A method's body: what `use` returns, or null with the exception set.
-template <class Use>
-PyObject* translated(Use use) noexcept {
-    try {
-        return use();
-    } catch (...) {
-        translate_exception();
-        return nullptr;
-    }
-}
-
 template <GuardKind K>
 PyObject* call_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
                       PyObject* keywords) noexcept {

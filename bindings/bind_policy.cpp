@@ -8,7 +8,6 @@
 #include "../framehook/hook.h"
 
 #include "bindings.h"
-#include "greenlet_call.h"
 #include "guarded_code.h"
 
 namespace guardtree {
@@ -118,44 +117,47 @@ py::list removed_entries(py::handle code) {
 }  // namespace
 
 void bind_policy(py::module_& module) {
-    module.def(
-        "set_policy", &set_policy, py::arg("code") = py::none(), py::kw_only(),
-        py::arg("entry_limit") = py::none(), py::arg("when_full") = py::none(),
-        py::arg("on_miss") = py::none(), py::arg("warm_up") = py::none(),
-        py::call_guard<GreenletCall>(),
+    define_function(
+        module, "set_policy", calling<&set_policy>, py::arg("code") = py::none(),
+        py::kw_only(), py::arg("entry_limit") = py::none(),
+        py::arg("when_full") = py::none(), py::arg("on_miss") = py::none(),
+        py::arg("warm_up") = py::none(),
         "Settle what holds for a code (or function), or for every code that has no "
         "policy of its own; what is not given stays. Returns the prior policy. "
         "entry_limit: entries a code may have (64). when_full: 'evict' the entry that "
         "was hit longest ago, or 'keep' them and ask the callback no longer. on_miss: "
         "'ask' the callback, run 'plain', or 'raise' GuardMiss where there are "
-        "entries. "
-        "warm_up: how many frames run plain before the callback is asked (0).");
-    module.def("get_policy", &get_policy, py::arg("code") = py::none(),
-               "What set_policy settled, as a dict of its arguments.");
-    module.def("skip_code", &skip_code, py::arg("code"), py::arg("recursive") = false,
-               py::call_guard<GreenletCall>(),
-               "Run this code (or function) plain from now on, until reset_code; with "
-               "`recursive` also all that it calls.");
-    module.def(
-        "run_only", [](py::handle code) { limit_inside(code, Mode::lookup_only); },
-        py::arg("code"), py::call_guard<GreenletCall>(),
+        "entries. warm_up: how many frames run plain before the callback is asked "
+        "(0).");
+    define_function(module, "get_policy", calling<&get_policy>,
+                    py::arg("code") = py::none(),
+                    "What set_policy settled, as a dict of its arguments.");
+    define_function(
+        module, "skip_code", calling<&skip_code>, py::arg("code"),
+        py::arg("recursive") = false,
+        "Run this code (or function) plain from now on, until reset_code; with "
+        "`recursive` also all that it calls.");
+    define_function(
+        module, "run_only",
+        [](py::handle code) { limit_inside(code, Mode::lookup_only); }, py::arg("code"),
         "Ask no callback for this code (or function) and all that it calls, until "
         "reset_code: hits run, misses run plain.");
-    module.def("fail_code", &fail_code, py::arg("code"), py::arg("reason"),
-               py::call_guard<GreenletCall>(),
-               "Give this code up: it runs plain until reset_code, and code_stats says "
-               "why.");
-    module.def("add_entry", &add_guarded_code, py::arg("code"), py::arg("guarded_code"),
-               py::call_guard<GreenletCall>(),
-               "Add an entry outside a callback, from any thread: compile in the "
-               "background, answer ASK_AGAIN meanwhile.");
-    module.def("invalidate", &remove_entry, py::arg("code"), py::arg("entry"),
-               py::arg("reason"), py::call_guard<GreenletCall>(),
-               "Take an entry out of its code, for a reason that `removed_entries` and "
-               "explain tell. Frames that run its code go on.");
-    module.def("removed_entries", &removed_entries, py::arg("code"),
-               "(hits, reason) of the last entries that were evicted or invalidated, "
-               "the newest last; eight at most.");
+    define_function(
+        module, "fail_code", calling<&fail_code>, py::arg("code"), py::arg("reason"),
+        "Give this code up: it runs plain until reset_code, and code_stats says why.");
+    define_function(module, "add_entry", calling<&add_guarded_code>, py::arg("code"),
+                    py::arg("guarded_code"),
+                    "Add an entry outside a callback, from any thread: compile in the "
+                    "background, answer ASK_AGAIN meanwhile.");
+    define_function(
+        module, "invalidate", calling<&remove_entry>, py::arg("code"), py::arg("entry"),
+        py::arg("reason"),
+        "Take an entry out of its code, for a reason that `removed_entries` and "
+        "explain tell. Frames that run its code go on.");
+    define_function(
+        module, "removed_entries", calling<&removed_entries>, py::arg("code"),
+        "(hits, reason) of the last entries that were evicted or invalidated, the "
+        "newest last; eight at most.");
 }
 
 }  // namespace guardtree

@@ -7,7 +7,6 @@
 #include "../guards/tree_order.h"
 
 #include "bindings.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "subject.h"
 
@@ -91,9 +90,8 @@ py::list rows(const GuardProfile& self) {
                         object_or_none(program.note_of(op)), count.executed,
                         count.failed, count.errors, self.profile().net_ns(i)));
     }
-    list.attr("sort")(py::arg("key") = py::cpp_function(
-                          [](const py::object& each) { return each.attr("ns"); }),
-                      py::arg("reverse") = true);
+    const py::object ns = py::module_::import("operator").attr("attrgetter")("ns");
+    list.attr("sort")(py::arg("key") = ns, py::arg("reverse") = true);
     return list;
 }
 
@@ -143,11 +141,10 @@ void bind_profile(py::module_& module, py::handle manager) {
             [](const py::object& self, py::handle subject) {
                 return initialised<GuardProfile>(self).check(subject);
             },
-            py::arg("subject"), py::pos_only(), py::call_guard<GreenletCall>(),
-             "What GuardManager.check answers, counted and timed. It stops where a "
-             "check "
-             "stops, at the first guard that does not pass.")
-        .def("rows", &rows,
+            py::arg("subject"), py::pos_only(),
+            "What GuardManager.check answers, counted and timed. It stops where a "
+            "check stops, at the first guard that does not pass.")
+        .def("rows", calling<&rows>,
              "A ProfileRow for each step, check and relation, most expensive first.")
         .def_property_readonly(
             "checks", [](const GuardProfile& self) { return self.profile().checks(); },
@@ -155,25 +152,29 @@ void bind_profile(py::module_& module, py::handle manager) {
         .def_property_readonly(
             "passed", [](const GuardProfile& self) { return self.profile().passed(); },
             "How many of them passed.")
-        .def_property_readonly_static(
-            "clock_ns", [](const py::object&) { return Profile::clock_ns(); },
-            "What one reading of the clock takes: each guard's time is that between "
-            "two "
-            "readings, less this. The counting itself stays in, a few ns a guard.")
-        .def("__str__", &table);
+        .def("__str__", calling<&table>);
+    const auto clock = make_function(
+        module, "clock_ns", [](py::handle) { return Profile::clock_ns(); },
+        py::arg("self"));
+    const py::handle property =
+        as_object(py::detail::get_internals().static_property_type);
+    profile.attr("clock_ns") = property(
+        clock, py::none(), py::none(),
+        "What one reading of the clock takes: each guard's time is that between two "
+        "readings, less this. The counting itself stays in, a few ns a guard.");
     define(
         manager, "profile",
         [](const py::object& self) { return Box<GuardProfile>::make(self); },
         "A GuardProfile of the whole tree as it is now, all zero.");
     define(
-        manager, "reordered", &reordered, py::arg("profile"),
+        manager, "reordered", calling<&reordered>, py::arg("profile"),
         "A new GuardManager for the same scope: siblings that failed more often in "
         "`profile` come first, as far as no user code runs between them. `attr` and "
         "`item` run none where a guard before them says that the value is of a builtin "
         "type (`type_match(tuple).item(0)`). Its answers are the same; this one and "
         "what was compiled of it stay as they are. order_limits says what stays.");
     define(
-        manager, "order_limits", &order_limits, py::arg("profile"),
+        manager, "order_limits", calling<&order_limits>, py::arg("profile"),
         "Where reordered(profile) is not in fail-first order, and why: a text for each "
         "guard that failed more often than one before it.");
 }

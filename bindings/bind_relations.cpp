@@ -53,8 +53,7 @@ std::vector<NodeId> nodes_by_name(const GuardTree& tree, const R& relation,
             const auto name = py::cast<std::string>(key);
             if (std::ranges::find(relation.names(), name) == relation.names().end()) {
                 throw py::type_error(std::string(R::info.name) +
-                                     ": the expression "
-                                     "does not speak of '" +
+                                     ": the expression does not speak of '" +
                                      name + "'");
             }
         }
@@ -97,7 +96,7 @@ py::object relate(const py::object& self, const py::args& args,
 
 template <class... Rs>
 void bind_all(py::handle manager, TypeList<Rs...>) {
-    (define(manager, python_name(Rs::info.name).c_str(), &relate<Rs>,
+    (define(manager, python_name(Rs::info.name).c_str(), calling<&relate<Rs>>,
             documentation<Rs>("GuardManager").c_str()),
      ...);
 }

@@ -3,7 +3,6 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 
 namespace guardtree {
@@ -28,19 +27,24 @@ std::string name_of(const py::object& runs) {
     return short_repr(runs.ptr());
 }
 
+/// The name of the type that Tell tells of.
+template <class Tell>
+const char* type_name = nullptr;
+
 /// `tell` may raise: an object that __init__ was not called on has no parts.
 template <class Tell>
-void define_repr(py::module_& module, const char* name, Tell tell) {
-    const auto text = [name, tell](const py::object& self) {
-        const std::string type = std::string("guardtree.") + name;
+void define_repr(py::module_& module, const char* name, Tell) {
+    type_name<Tell> = name;
+    const auto text = [](const py::object& self) {
+        const std::string type = std::string("guardtree.") + type_name<Tell>;
         try {
-            return "<" + type + tell(self) + ">";
+            return "<" + type + Tell{}(self) + ">";
         } catch (py::error_already_set& error) {
             if (!error.matches(PyExc_TypeError)) throw;
             return "<" + type + " that was not initialised>";
         }
     };
-    define(module.attr(name), "__repr__", text, py::call_guard<GreenletCall>());
+    define(module.attr(name), "__repr__", text);
 }
 
 }  // namespace

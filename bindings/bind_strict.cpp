@@ -7,6 +7,7 @@
 #include "../guards/lookup.h"
 
 #include "bindings.h"
+#include "function.h"
 #include "strict.h"
 
 namespace guardtree {
@@ -103,8 +104,8 @@ bool is_right_answer(const View& view, const Table& table, const Entry* found) {
 }
 
 void bind_strict(py::module_& module) {
-    module.def("_set_strict", &set_strict, py::arg("on"),
-               "For guardtree.strict_mode: whether it was on before.");
+    define_function(module, "_set_strict", calling<&set_strict>, py::arg("on"),
+                    "For guardtree.strict_mode: whether it was on before.");
 }
 
 }  // namespace guardtree

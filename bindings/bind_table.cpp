@@ -8,7 +8,6 @@
 
 #include "bindings.h"
 #include "entries.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 #include "strict.h"
 #include "subject.h"
@@ -184,8 +183,8 @@ PyObject* look_up_call(PyObject* self, PyObject* const* arguments, Py_ssize_t co
             return payload_of(table.find_call(arguments, all, nullptr), Py_None);
         const HeldCall held(self, arguments, all, keywords,
                             GUARDTREE_ROOM(HeldCall::room(all, keywords)));
-        return payload_of(
-            table.find_call(held.arguments(), held.count(), held.names()), Py_None);
+        return payload_of(table.find_call(held.arguments(), held.count(), held.names()),
+                          Py_None);
     });
 }
 
@@ -205,8 +204,7 @@ PyMethodDef lookup_call_method = {
     "lookup_call($self, /, *args, **kwargs)\n--\n\n"
     "As lookup, for a call of the table's function with these arguments: defaults, "
     "*args and **kwargs are bound as Python does, and no dict is made for it. None "
-    "when "
-    "no entry's guards pass. TypeError where the call does not fit the function."};
+    "when no entry's guards pass. TypeError where the call does not fit the function."};
 
 /// (payload, values by name) of what `find` gives, or None.
 template <class Find>
@@ -259,7 +257,7 @@ void bind_table(py::module_& module) {
         "Guards with payloads for the calls of one function, looked up without a hook: "
         "Table(function). Entries are tried in the order they were added; the first "
         "whose guards pass is the answer, found without trying all.");
-    table.def_init(&make_table, py::arg("scope"), py::call_guard<GreenletCall>())
+    table.def_init<&make_table>(py::arg("scope"))
         .def(
             "add",
             [](const py::object& self, py::handle guards, py::handle payload,
@@ -268,7 +266,7 @@ void bind_table(py::module_& module) {
                     initialised<GuardTable>(self).add(guards, payload, bindings)};
             },
             py::arg("guards"), py::arg("payload"), py::kw_only(),
-            py::arg("bindings") = py::none(), py::call_guard<GreenletCall>(),
+            py::arg("bindings") = py::none(),
             "Adds guards, as they are now, behind all others. `payload`: what lookup "
             "gives for them. `bindings`: a dict of names to paths of the guards, whose "
             "values lookup_bound gives; a path without a check only has to be there.")
@@ -281,8 +279,7 @@ void bind_table(py::module_& module) {
                 if (from.table->entries().size() == before)
                     throw py::value_error("this entry is not in the table");
             },
-            py::arg("entry"), py::call_guard<GreenletCall>(),
-            "Takes an entry out.")
+            py::arg("entry"), "Takes an entry out.")
         .def(
             "find",
             [](const py::object& self, py::handle subject) -> py::object {
@@ -290,8 +287,7 @@ void bind_table(py::module_& module) {
                 if (!found) return py::none();
                 return py::cast(TableEntryHandle{std::move(found)});
             },
-            py::arg("subject"), py::call_guard<GreenletCall>(),
-            "As lookup, but the entry itself, or None.")
+            py::arg("subject"), "As lookup, but the entry itself, or None.")
         .def(
             "lookup_bound",
             [](const py::object& self, py::handle subject) {
@@ -300,12 +296,11 @@ void bind_table(py::module_& module) {
                         return asked.find(subject.ptr(), &bound);
                     });
             },
-            py::arg("subject"), py::call_guard<GreenletCall>(),
+            py::arg("subject"),
             "As lookup, but the payload and a dict of what the entry's bindings name: "
             "the very values that its guards checked in this look-up. None when no "
             "entry's guards pass.")
-        .def("lookup_call_bound", &look_up_call_bound,
-             py::call_guard<GreenletCall>(),
+        .def("lookup_call_bound", calling<&look_up_call_bound>,
              "The same for a call with these arguments, as lookup_call takes them.")
         .def("entries",
              [](const py::object& self) {
@@ -327,8 +322,8 @@ void bind_table(py::module_& module) {
     add_method(table, lookup_method);
     add_method(table, lookup_call_method);
 
-    module.def(
-        "differences",
+    define_function(
+        module, "differences",
         [](py::handle code) {
             const CodeCache* cache = CodeCache::find(code_of_python(code));
             return cache ? dict_of_differences(*cache->table()) : py::dict();
@@ -336,8 +331,7 @@ void bind_table(py::module_& module) {
         py::arg("code"),
         "The facts that the entries of a code (or function) do not agree on, with what "
         "each entry demands, the oldest first: {'x.shape[0]': ['8', '16', '24']}. What "
-        "a "
-        "compiler may generalise.");
+        "a compiler may generalise.");
 }
 
 }  // namespace guardtree

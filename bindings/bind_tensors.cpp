@@ -42,15 +42,16 @@ void register_type(const py::type& type, py::handle reader) {
 }  // namespace
 
 void bind_tensors(py::module_& module) {
-    module.def(
-        "tensor_facts", &facts_of, py::arg("tensor"),
-        "The facts of a tensor as a dict that tensor_match takes. TypeError when "
-        "it is none.");
-    module.def("register_tensor_type", &register_type, py::arg("type"),
-               py::arg("reader"),
-               "Has tensors of a type read by a plugin's reader, a capsule called "
-               "guardtree.tensor_reader; None: by the DLPack interface of the type. "
-               "For ever; ImportError for a reader of another version.");
+    define_function(
+        module, "tensor_facts", calling<&facts_of>, py::arg("tensor"),
+        "The facts of a tensor as a dict that tensor_match takes. TypeError when it is "
+        "none.");
+    define_function(
+        module, "register_tensor_type", calling<&register_type>, py::arg("type"),
+        py::arg("reader"),
+        "Has tensors of a type read by a plugin's reader, a capsule called "
+        "guardtree.tensor_reader; None: by the DLPack interface of the type. For ever; "
+        "ImportError for a reader of another version.");
 }
 
 }  // namespace guardtree

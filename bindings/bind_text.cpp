@@ -8,7 +8,6 @@
 #include "../guards/simplify.h"
 
 #include "bindings.h"
-#include "greenlet_call.h"
 #include "guard_manager.h"
 
 namespace guardtree {
@@ -28,20 +27,38 @@ namespace {
     throw py::error_already_set();
 }
 
-py::object parse(const py::str& text, const py::object& scope, const py::object& names,
-                 bool allow_calls) {
-    if (!names.is_none() && !PyDict_Check(names.ptr())) {
+/// The names of `given` as exact str: a subclass may have an `__eq__`, which is user
+/// code. What is no str names nothing.
+py::dict plain_names(const py::object& given) {
+    py::dict names;
+    if (given.is_none()) return names;
+    if (!PyDict_Check(given.ptr())) {
         Diagnostic problem;
-        refuse_operand(problem, "a dict of names to objects, or None", names.ptr());
+        refuse_operand(problem, "a dict of names to objects, or None", given.ptr());
         problem.message = "parse(names): " + problem.message;
         throw_diagnostic(problem);
     }
+    Py_ssize_t place = 0;
+    PyObject* name = nullptr;
+    PyObject* object = nullptr;
+    while (PyDict_Next(given.ptr(), &place, &name, &object)) {
+        if (!PyUnicode_Check(name)) continue;
+        const auto exact = Owned<>::steal(PyUnicode_FromObject(name));
+        if (!exact || PyDict_SetItem(names.ptr(), exact.get(), object) < 0)
+            throw py::error_already_set();
+    }
+    return names;
+}
+
+py::object parse(const py::str& text, const py::object& scope, const py::object& names,
+                 bool allow_calls) {
+    const py::dict given = plain_names(names);
     auto guards = std::make_unique<GuardTree>(scope);
     Py_ssize_t size = 0;
     const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (!data) throw py::error_already_set();
-    const TextNames known{scope_of(guards->code(), guards->function()),
-                          names.is_none() ? nullptr : names.ptr(), allow_calls};
+    const TextNames known{scope_of(guards->code(), guards->function()), given.ptr(),
+                          allow_calls};
     Diagnostic problem;
     TextPlace where;
     if (!parse_guards({data, static_cast<size_t>(size)}, known, guards->tree, problem,
@@ -77,30 +94,29 @@ py::object simplify(const py::object& self) {
 }  // namespace
 
 void bind_text(py::module_& module, py::handle manager) {
-    module.def(
-        "parse", &parse, py::arg("text"), py::arg("scope"),
+    define_function(
+        module, "parse", calling<&parse>, py::arg("text"), py::arg("scope"),
         py::arg("names") = py::none(), py::kw_only(), py::arg("allow_calls") = true,
-        py::call_guard<GreenletCall>(),
-        "A GuardManager for `scope` (a function, a code object, or the frame given "
-        "to a callback) with the guards that `text` claims: Python expressions "
-        "joined by `and`, in the language of dsl/README.md. Names are the scope's "
-        "variables, its globals, builtins; `names` gives objects names in the "
-        "text. Raises SyntaxError, NameError, or what the operand of a guard "
-        "refuses, with the place and what was expected. Runs no code of the "
-        "text's. A check runs what the text names, though: `eval(x)` calls eval. "
-        "With allow_calls=False such guards are refused (ValueError).");
-    module.def("_reserved_words", [] {
+        "A GuardManager for `scope` (a function, a code object, or the frame given to "
+        "a callback) with the guards that `text` claims: Python expressions joined by "
+        "`and`, in the language of dsl/README.md. Names are the scope's variables, its "
+        "globals, builtins; `names` gives objects names in the text. Raises "
+        "SyntaxError, NameError, or what the operand of a guard refuses, with the "
+        "place and what was expected. Runs no code of the text's. A check runs what "
+        "the text names, though: `eval(x)` calls eval. With allow_calls=False such "
+        "guards are refused (ValueError).");
+    define_function(module, "_reserved_words", [] {
         py::list words;
         for (const std::string_view word : reserved_words())
             words.append(py::str(word.data(), word.size()));
         return words;
     });
-    define(manager, "simplified", &simplify,
+    define(manager, "simplified", calling<&simplify>,
            "A Simplification: new guards for the same scope that give the same "
            "verdicts, without those that others imply; what went and why; and which "
            "guards exclude each other, so that nothing passes.");
     define(
-        manager, "to_text", &to_text, py::call_guard<GreenletCall>(),
+        manager, "to_text", calling<&to_text>,
         "`(text, names)` of the whole tree: `parse(text, scope, names)` gives the same "
         "tree, and Python means the same by the text. Objects without a name that "
         "leads to them (in a module or class, by their own account) are called `_0`, "

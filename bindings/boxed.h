@@ -13,6 +13,7 @@
 #include <structmember.h>
 
 #include "bindings.h"
+#include "function.h"
 
 namespace guardtree {
 
@@ -63,6 +64,10 @@ struct Box : BoxHead {
     throw py::type_error("this object was not initialised: call its class");
 }
 
+[[noreturn]] inline void refuse_again() {
+    throw py::type_error("this object is initialised already; make another");
+}
+
 /// The C++ object of a T. TypeError where `self` is no T, or was made by __new__ alone.
 template <class T>
 T& initialised(py::handle self) {
@@ -109,34 +114,33 @@ int traverse(PyObject* self, visitproc visit, void* arg) noexcept {
 
 template <class T>
 int clear(PyObject* self) noexcept {
-    if constexpr (requires(T& value) { value.clear(); }) {
+    if constexpr (requires(T & value) { value.clear(); }) {
         if (auto& value = Box<T>::of(self)->value) value->clear();
     }
     return 0;
 }
 
-/// What pybind11 asks of a class: no copy, a pointer into the Python object.
+/// What pybind11 asks of a class whose objects it hands to Python.
 template <class T>
 struct Caster {
-    template <class U>
-    using cast_op_type = py::detail::cast_op_type<U>;
-
-    bool load(py::handle from, bool) {
-        value = Box<T>::find(from.ptr());
-        if (!value && PyObject_TypeCheck(from.ptr(), Box<T>::type))
-            refuse_uninitialised();
-        return value != nullptr;
-    }
-
     static py::handle cast(T given, py::return_value_policy, py::handle) {
         return Box<T>::make(std::move(given)).release();
     }
+};
 
-    operator T*() { return value; }
+/// What __init__ calls: puts what `make(arguments...)` gives into the object.
+template <class T, class Make, Make make>
+struct Initialising;
 
-    operator T&() { return *value; }
-
-    T* value = nullptr;
+template <class T, class... Arguments, T (*make)(Arguments...)>
+struct Initialising<T, T (*)(Arguments...), make> {
+    void operator()(py::handle self, Arguments... arguments) const {
+        auto& value = Box<T>::of(self.ptr())->value;
+        if (value) refuse_again();
+        T made = make(std::forward<Arguments>(arguments)...);
+        if (value) refuse_again();  // user code of `make` did it
+        value.emplace(std::move(made));
+    }
 };
 
 /// Makes the type; `make`: its __new__.
@@ -146,26 +150,22 @@ py::object make_type(py::module_& module, const char* name, const char* document
 
 }  // namespace boxed_detail
 
-/// Puts a method of pybind11's on a type that is not one of its classes. Any `self` may
-/// come.
-template <class Function, class... Extra>
-void define(py::handle type, const char* name, Function&& function,
-            const Extra&... extra) {
-    const py::cpp_function method(
-        std::forward<Function>(function), py::name(name), py::is_method(type),
-        py::sibling(py::getattr(type, name, py::none())), extra...);
-    py::setattr(type, name, method);
-}
+template <class T>
+concept IsBoxed = requires {
+    BoxedName<T>::text;
+};
 
-/// The same for a read-only property.
-template <class Function>
-void define_property(py::handle type, const char* name, Function&& function,
-                     const char* documentation) {
-    const py::cpp_function getter(std::forward<Function>(function),
-                                  py::is_method(type));
-    const py::object property = py::module_::import("builtins").attr("property");
-    py::setattr(type, name, property(getter, py::none(), py::none(), documentation));
-}
+/// A T of a function's arguments; TypeError where it was not initialised.
+template <IsBoxed T>
+struct Argument<T> {
+    static constexpr const char* expects = BoxedName<T>::expected;
+
+    static T& read(py::handle given, ArgumentName name, const std::string& expected) {
+        if (T* found = Box<T>::find(given.ptr())) return *found;
+        if (PyObject_TypeCheck(given.ptr(), Box<T>::type)) refuse_uninitialised();
+        refuse_argument(name, expected, given);
+    }
+};
 
 /// What may be done to a type besides what guardtree does.
 enum class Made { by_guardtree, by_guardtree_final, by_calling };
@@ -191,74 +191,40 @@ public:
     }
 
     /// `make(arguments...)` is what __init__ puts into the object.
-    template <class... Arguments, class... Extra>
-    BoxedClass& def_init(T (*make)(Arguments...), const Extra&... extra) {
-        const auto initialise = [make](py::handle self, Arguments... arguments) {
-            auto& value = Box<T>::of(self.ptr())->value;
-            if (value)
-                throw py::type_error(
-                    "this object is initialised already; make another");
-            T made = make(std::forward<Arguments>(arguments)...);
-            value.emplace(std::move(made));
-        };
-        // pybind11 takes what is named __init__ for one of its constructors.
-        Box<T>::initialiser = py::cpp_function(initialise, py::name(BoxedName<T>::text),
-                                               py::is_method(*this), extra...)
-                                  .release()
-                                  .ptr();
+    template <auto make, class... Extra>
+    BoxedClass& def_init(const Extra&... extra) {
+        constexpr boxed_detail::Initialising<T, decltype(make), make> initialise{};
+        Box<T>::initialiser =
+            make_method(*this, BoxedName<T>::text, initialise, extra...)
+                .release()
+                .ptr();
         return *this;
     }
 
     template <class Function, class... Extra>
-    BoxedClass& def(const char* name, Function&& function, const Extra&... extra) {
-        if constexpr (std::is_member_function_pointer_v<std::decay_t<Function>>)
-            define(*this, name, py::method_adaptor<T>(function), extra...);
-        else
-            define(*this, name, std::forward<Function>(function), extra...);
+    BoxedClass& def(const char* name, const Function& function, const Extra&... extra) {
+        define(*this, name, function, extra...);
         return *this;
     }
 
     template <class Function>
-    BoxedClass& def_property_readonly(const char* name, Function&& function,
+    BoxedClass& def_property_readonly(const char* name, const Function& function,
                                       const char* documentation = "") {
-        if constexpr (std::is_member_function_pointer_v<std::decay_t<Function>>)
-            define_property(*this, name, py::method_adaptor<T>(function),
-                            documentation);
-        else
-            define_property(*this, name, std::forward<Function>(function),
-                            documentation);
+        define_property(*this, name, function, documentation);
         return *this;
-    }
-
-    /// Of the class, too.
-    template <class Function>
-    BoxedClass& def_property_readonly_static(const char* name, Function&& function,
-                                             const char* documentation) {
-        const py::handle property =
-            as_object(py::detail::get_internals().static_property_type);
-        py::setattr(*this, name,
-                    property(py::cpp_function(std::forward<Function>(function)),
-                             py::none(), py::none(), documentation));
-        return *this;
-    }
-
-    template <class Member>
-    BoxedClass& def_readonly(const char* name, Member T::* member,
-                             const char* documentation = "") {
-        return def_property_readonly(
-            name, [member](const T& self) { return self.*member; }, documentation);
     }
 };
 
 }  // namespace guardtree
 
 /// Outside namespaces, after T and before what hands one to Python or takes one.
-#define GUARDTREE_BOXED(T, NAME)                                                  \
-    template <>                                                                   \
-    struct guardtree::BoxedName<T> {                                              \
-        static constexpr char text[] = NAME;                                      \
-    };                                                                            \
-    template <>                                                                   \
+#define GUARDTREE_BOXED(T, NAME)                                                   \
+    template <>                                                                    \
+    struct guardtree::BoxedName<T> {                                               \
+        static constexpr char text[] = NAME;                                       \
+        static constexpr char expected[] = "a " NAME;                              \
+    };                                                                             \
+    template <>                                                                    \
     struct pybind11::detail::type_caster<T> : guardtree::boxed_detail::Caster<T> { \
-        static constexpr auto name = const_name("guardtree._guardtree." NAME);    \
+        static constexpr auto name = const_name("guardtree._guardtree." NAME);     \
     };

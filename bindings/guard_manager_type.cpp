@@ -34,18 +34,16 @@ int initialise(PyObject* self, PyObject* args, PyObject* kwargs) noexcept {
                                      const_cast<char**>(names), &scope)) {
         return -1;
     }
-    try {
+    const auto done = Owned<>::steal(translated([&] {
         GuardManager& handle = object_of(self)->handle;
         if (handle.has_tree()) {
             throw py::type_error(
                 "this GuardManager has its scope already; make another");
         }
         handle = GuardManager(std::make_unique<GuardTree>(scope));
-        return 0;
-    } catch (...) {
-        translate_exception();
-        return -1;
-    }
+        return py::none().release().ptr();
+    }));
+    return done ? 0 : -1;
 }
 
 void free_object(PyObject* self) noexcept {

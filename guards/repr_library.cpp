@@ -11,7 +11,7 @@ Owned<> type_in(const char* module, const char* name) {
     const auto text = Owned<>::steal(PyUnicode_FromString(module));
     const auto found = Owned<>::steal(text ? PyImport_GetModule(text.get()) : nullptr);
     auto type = found ? attribute_of(found.get(), name) : Owned<>();
-    PyErr_Clear();
+    TextCall::drop_exception();
     return type && PyType_Check(type.get()) ? std::move(type) : Owned<>();
 }
 
@@ -31,7 +31,7 @@ std::string name_of(PyObject* object) {
 std::string origin_of(PyObject* function) {
     const auto code = attribute_of(function, "__code__");
     const auto name = code ? attribute_of(code.get(), "co_qualname") : Owned<>();
-    PyErr_Clear();
+    TextCall::drop_exception();
     return name && PyUnicode_Check(name.get()) ? utf8(name.get()) : "";
 }
 
@@ -65,7 +65,7 @@ bool ReprWriter::write_library(PyObject* object) {
     } else {
         return false;
     }
-    PyErr_Clear();
+    TextCall::drop_exception();
     return true;
 }
 
@@ -115,21 +115,21 @@ bool ReprWriter::write_generated(PyObject* object) {
     const Owned<> type = Owned<>::share(as_object(Py_TYPE(object)));
     if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) return false;
     const auto function = attribute_of(type.get(), "__repr__");
-    PyErr_Clear();
+    TextCall::drop_exception();
     if (!function || !PyFunction_Check(function.get())) return false;
     if (PyTuple_Check(object) &&
         origin_of(function.get()) == "namedtuple.<locals>.__repr__") {
         return write_named_tuple(object);
     }
     const auto inner = attribute_of(function.get(), "__wrapped__");
-    PyErr_Clear();
+    TextCall::drop_exception();
     return inner && origin_of(inner.get()) == "__create_fn__.<locals>.__repr__" &&
            write_dataclass(object);
 }
 
 bool ReprWriter::write_named_tuple(PyObject* object) {
     const auto names = attribute_of(object, "_fields");
-    PyErr_Clear();
+    TextCall::drop_exception();
     if (!names || !PyTuple_Check(names.get()) ||
         Py_SIZE(names.get()) != Py_SIZE(object)) {
         return false;
@@ -149,7 +149,7 @@ bool ReprWriter::write_dataclass(PyObject* object) {
     const auto described = attribute_of(object, "__dataclass_fields__");
     const auto name =
         attribute_of(as_object(Py_TYPE(object)), "__qualname__");
-    PyErr_Clear();
+    TextCall::drop_exception();
     if (!described || !PyDict_Check(described.get()) || !name) return false;
     Parts fields;
     const Parts all = pairs_of(described.get());
@@ -159,7 +159,7 @@ bool ReprWriter::write_dataclass(PyObject* object) {
         const auto sort_name =
             sort ? attribute_of(sort.get(), "name") : Owned<>();
         auto value = Owned<>::steal(PyObject_GetAttr(object, all[i].get()));
-        PyErr_Clear();
+        TextCall::drop_exception();
         const bool is_field = sort_name && PyUnicode_Check(sort_name.get()) &&
                               utf8(sort_name.get()) == "_FIELD";
         if (!is_field || !value || is_shown.get() != Py_True) continue;

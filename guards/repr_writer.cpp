@@ -14,14 +14,15 @@ constexpr Py_ssize_t longest_int = 8192;  ///< in bits; longer ones are not writ
 }  // namespace
 
 void ReprWriter::write(PyObject* object) {
-    if (text_.is_full() || write_plain(object) || write_builtin(object) ||
-        write_library(object) || write_generated(object)) {
+    if (text_.is_full() || TextCall::has_kept() || write_plain(object) ||
+        write_builtin(object) || write_library(object) || write_generated(object)) {
         return;
     }
     write_own(object);
 }
 
 void ReprWriter::write_str(PyObject* object) {
+    if (TextCall::has_kept()) return;
     if (PyUnicode_Check(object)) return text_.add_str(object);
     if (Py_TYPE(object)->tp_str == PyBaseObject_Type.tp_str) return write(object);
     add_or_tell(object, Owned<>::steal(PyObject_Str(object)));
@@ -29,11 +30,8 @@ void ReprWriter::write_str(PyObject* object) {
 
 void ReprWriter::add_or_tell(PyObject* object, const Owned<>& made) {
     if (made) return text_.add_str(made.get());
-    // The text is a detail of something else: Ctrl-C is told when that is done.
-    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
-    PyErr_Clear();
-    add("<" + std::string(Py_TYPE(object)->tp_name) +
-        " object, its repr raises>");
+    TextCall::drop_exception();
+    add("<" + std::string(Py_TYPE(object)->tp_name) + " object, its repr raises>");
 }
 
 void ReprWriter::write_own(PyObject* object) {
@@ -46,12 +44,10 @@ bool ReprWriter::write_plain(PyObject* object) {
         write_int(object);
     } else if (PyUnicode_Check(object) && writes_like(object, PyUnicode_Type)) {
         const auto head = Owned<>::steal(PyUnicode_Substring(object, 0, most));
-        add_or_tell(object, Owned<>::steal(
-                                head ? PyObject_Repr(head.get()) : nullptr));
+        add_or_tell(object, Owned<>::steal(head ? PyObject_Repr(head.get()) : nullptr));
     } else if (PyBytes_Check(object) && writes_like(object, PyBytes_Type)) {
         write_bytes(object, PyBytes_AS_STRING(object), Py_SIZE(object));
-    } else if (PyByteArray_Check(object) &&
-               writes_like(object, PyByteArray_Type)) {
+    } else if (PyByteArray_Check(object) && writes_like(object, PyByteArray_Type)) {
         add(std::string(Py_TYPE(object)->tp_name) + "(");
         write_bytes(object, PyByteArray_AS_STRING(object), Py_SIZE(object));
         add(")");
@@ -62,12 +58,12 @@ bool ReprWriter::write_plain(PyObject* object) {
 }
 
 void ReprWriter::write_int(PyObject* object) {
-    const auto bits = Owned<>::steal(PyObject_CallMethod(
-        as_object(&PyLong_Type), "bit_length", "(O)", object));
+    const auto bits = Owned<>::steal(
+        PyObject_CallMethod(as_object(&PyLong_Type), "bit_length", "(O)", object));
     const Py_ssize_t length = bits ? PyLong_AsSsize_t(bits.get()) : -1;
-    auto digits = Owned<>::steal(
-        length <= longest_int ? PyLong_Type.tp_repr(object) : nullptr);
-    PyErr_Clear();
+    auto digits =
+        Owned<>::steal(length <= longest_int ? PyLong_Type.tp_repr(object) : nullptr);
+    TextCall::drop_exception();
     if (digits) return text_.add_str(digits.get());
     add("<int of " + std::to_string(length) + " bits>");
 }
@@ -76,8 +72,7 @@ void ReprWriter::write_bytes(PyObject* object, const char* from, Py_ssize_t size
     const auto most = static_cast<Py_ssize_t>(text_.room());
     const auto head =
         Owned<>::steal(PyBytes_FromStringAndSize(from, std::min(size, most)));
-    add_or_tell(object,
-                Owned<>::steal(head ? PyObject_Repr(head.get()) : nullptr));
+    add_or_tell(object, Owned<>::steal(head ? PyObject_Repr(head.get()) : nullptr));
 }
 
 void ReprWriter::write_items(const Parts& items) {
@@ -101,8 +96,7 @@ ReprWriter::Parts ReprWriter::items_of(PyObject* list_or_tuple) const {
     Parts parts;
     const auto size = static_cast<size_t>(Py_SIZE(list_or_tuple));
     for (size_t i = 0; i < std::min(size, text_.most_parts()); ++i) {
-        parts.push_back(
-            Owned<>::share(PySequence_Fast_ITEMS(list_or_tuple)[i]));
+        parts.push_back(Owned<>::share(PySequence_Fast_ITEMS(list_or_tuple)[i]));
     }
     return parts;
 }
@@ -139,7 +133,7 @@ ReprWriter::Parts ReprWriter::first_of(PyObject* object) const {
         if (!item) break;
         parts.push_back(std::move(item));
     }
-    PyErr_Clear();
+    TextCall::drop_exception();
     return parts;
 }
 
@@ -151,7 +145,7 @@ ReprWriter::Parts ReprWriter::mapped_by(PyObject* mapping) const {
         parts.push_back(std::move(key));
         parts.push_back(std::move(value));
     }
-    PyErr_Clear();
+    TextCall::drop_exception();
     return parts;
 }
 

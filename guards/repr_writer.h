@@ -11,6 +11,7 @@
 #include "../framelocals/no_memory.h"
 
 #include "bounded_text.h"
+#include "text_call.h"
 
 namespace guardtree {
 

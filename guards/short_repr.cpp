@@ -24,7 +24,7 @@ void write_message(ReprWriter& to, PyObject* exception) {
         !PyTuple_CheckExact(arguments)) {
         const auto text = Owned<>::steal(PyObject_Str(exception));
         if (text) return to.write_str(text.get());
-        return PyErr_Clear();  // the name of its type says what there is to say
+        return TextCall::drop_exception();  // the name of its type says it all
     }
     const Owned<> kept = Owned<>::share(arguments);
     if (PyTuple_GET_SIZE(arguments) == 0) return;

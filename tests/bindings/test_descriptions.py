@@ -190,8 +190,8 @@ def test_methods_refuse_what_is_no_guard_manager() -> None:
         (kind.profile, ()),
         (kind.reordered, (profile,)),
         (kind.__str__, ()),
-        (kind.path.fget, ()),
-        (kind.step.fget, ()),
+        (kind.path.__get__, ()),
+        (kind.step.__get__, ()),
     ]
     for method, arguments in calls:
         with pytest.raises(TypeError, match="GuardManager"):

@@ -137,32 +137,19 @@ for covers, how in {
     "Table.__init__": "gt.Table(odd)",
     "set_policy": "gt.set_policy(when_full=odd)",
     "skip_code": "gt.skip_code(odd)",
+    "from_json": "gt.from_json(odd, f)",
+    "parse": "gt.parse(odd, f)",
+    "fail_code": "gt.fail_code(f, odd)",
+    "invalidate": "gt.invalidate(f, odd, 'a reason')",
+    "Table.remove": "gt.Table(f).remove(odd)",
+    "Table.lookup": "gt.Table(f).lookup(odd)",
+    "GuardManager.check": "g.check(odd)",
+    "GuardManager.reordered": "g.reordered(odd)",
+    "GuardManager.same_object": "g.same_object(odd)",
 }.items():
     building(f"a message about an argument: {how}", strange(how),
         "refused", covers, ordinary=EITHER,
     )  # fmt: skip
-
-
-class Name(str):
-    """A name that is compared by user code."""
-
-    act: Act
-
-    def __eq__(self, other: object) -> bool:
-        self.act()
-        return str.__eq__(self, other)
-
-    __hash__ = str.__hash__
-
-
-def named(g: Any, act: Act) -> int:
-    """A text whose names are a dict with a key in Python."""
-    name = Name("n")
-    name.act = act
-    return len(gt.parse("a is n", function(), {name: gt}).checks())
-
-
-building("parse with a name in Python", named, 1, "parse")
 
 
 class Bindings(dict[str, Any]):

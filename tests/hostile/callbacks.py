@@ -123,19 +123,18 @@ def typed(act: Act) -> tuple[Any, Callable[[], None]]:
     return hooked(act, guards)
 
 
-@entry_point("the report of RAISE_ON_MISS", "GuardMiss.__init__")
+@entry_point("the report of a miss", "GuardMiss.__init__", "set_policy")
 def raise_on_miss(act: Act) -> Case:
     code_of, _ = typed(act)
     value = Shown(act)
 
     def run() -> Any:
-        prior = gt.set_eval_frame(gt.RAISE_ON_MISS)
+        # Of this code alone: RAISE_ON_MISS is a thread's, and so of all its greenlets.
+        gt.set_policy(code_of, on_miss="raise")
         try:
             code_of(value)
         except gt.GuardMiss as miss:
             return "Shown()" in str(miss)
-        finally:
-            gt.set_eval_frame(prior)
         return None
 
     remove = lambda: gt.reset_code(code_of.__code__)  # noqa: E731
