@@ -84,6 +84,23 @@ std::string found_by(const Op& op, PyObject* value) {
     });
 }
 
+/// A relation that is told over the paths of its values.
+template <class T>
+concept CalledOverPaths =
+    requires(const T& relation, std::span<const std::string> paths) {
+        { relation.call(paths) } -> std::same_as<std::string>;
+    };
+
+/// The guard as the call that made it.
+std::string expected_of(const Program& program, const Op& op) {
+    return dispatch(op, [&]<class T>(const T& concrete) -> std::string {
+        if constexpr (CalledOverPaths<T>)
+            return concrete.call(program.relation_paths(op));
+        else
+            return call_text(op);
+    });
+}
+
 /// A relation that knows why its values do not pass.
 template <class T>
 concept TellsWhy =
@@ -139,7 +156,7 @@ Failure describe(const Program& program, const Collector::Record& record) {
     const auto number = static_cast<size_t>(&op - program.ops().data());
     Failure failure;
     failure.kind = op.info().name;
-    failure.expected = call_text(op);
+    failure.expected = expected_of(program, op);
     if (record.error) failure.error = exception_text(record.error.get());
     failure.python = program.claim_text(number);
     failure.path = op.is_relation() ? failure.python : program.path_text(number);

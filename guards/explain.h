@@ -13,7 +13,7 @@ struct Failure {
     std::string path;      ///< where: "cfg.training"
     std::string kind;      ///< which kind or step: "is_true"
     std::string python;    ///< the guard as Python: "cfg.training is True"
-    std::string expected;  ///< "is_true()"
+    std::string expected;  ///< "is_true()", "integers('x.real < 9')"
     std::string found;     ///< "False (bool)", "x = 1 (int), y = 2 (int)", "unbound"
     /// "ZeroDivisionError: division by zero", empty for a plain fail.
     std::string error;

@@ -235,4 +235,14 @@ std::string IntegerExpression::text(std::span<const std::string> paths) const {
     return text;
 }
 
+std::string IntegerExpression::plain_text(std::span<const std::string> paths) const {
+    std::string text;
+    for (const Piece& piece : pieces_) {
+        text += piece.text;
+        if (piece.name < 0) continue;
+        text += paths[static_cast<size_t>(piece.name)] + piece.after;
+    }
+    return text;
+}
+
 }  // namespace guardtree

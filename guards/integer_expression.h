@@ -72,6 +72,9 @@ public:
     /// The same in Python, over one path for each name. `int64(v)` marks what is read.
     std::string text(std::span<const std::string> paths) const;
 
+    /// The same as it may be written, without the marks.
+    std::string plain_text(std::span<const std::string> paths) const;
+
     /// In Python over its names, without superfluous blanks.
     const std::string& source() const noexcept { return source_; }
 

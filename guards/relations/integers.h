@@ -47,6 +47,13 @@ struct Integers {
         return expression.value->text(paths);
     }
 
+    /// The expression over the paths, which need no names then.
+    std::string call(std::span<const std::string> paths) const {
+        const std::string said = expression.value->plain_text(paths);
+        const char* quote = said.find('\'') == said.npos ? "'" : "\"";
+        return std::string(info.name) + "(" + quote + said + quote + ")";
+    }
+
     std::string reason(std::span<PyObject* const> values,
                        std::span<const std::string> paths) const {
         return expression.value->why_undefined(values.data(), paths);

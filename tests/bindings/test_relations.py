@@ -54,6 +54,7 @@ def test_a_relation_is_explained_with_its_values() -> None:
     (failure,) = explanation.failures
     assert failure.kind == "integers"
     assert failure.python == "0 < int64(x.real) <= 64"
+    assert failure.expected == "integers('0 < x.real <= 64')"
     assert failure.found == "65 (int)"
     assert failure.note == "from line 12"
     assert explanation.checks_run == 2
@@ -61,6 +62,22 @@ def test_a_relation_is_explained_with_its_values() -> None:
 
 def found(guards: gt.GuardManager, **values: Any) -> list[str]:
     return [each.found for each in guards.explain(values).failures]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("int64(x.real) < 9", "integers('x.real < 9')"),
+        ("int64(x['k']) == int64(y)", "integers(\"x['k'] == y\")"),
+        ("int64(builtin_len(x)) % 8 == 0", "integers('len(x) % 8 == 0')"),
+    ],
+)
+def test_an_expression_is_told_over_paths(text: str, expected: str) -> None:
+    """Also one of a text, which gives its values no names of the user's."""
+    guards = gt.parse(text, step)
+    subject = {"x": {"k": 1} if "k" in text else "abc", "y": 2}
+    (failure,) = guards.explain(subject).failures[-1:]
+    assert failure.expected == expected
 
 
 def test_a_relation_tells_its_values_by_their_paths() -> None:
