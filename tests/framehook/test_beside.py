@@ -14,6 +14,7 @@ from typing import Any
 
 import guardtree as gt
 import pytest
+from hooked_program import HOOKED
 
 pytestmark = pytest.mark.usefixtures("hook")
 
@@ -131,21 +132,11 @@ def test_coverage_records_the_lines_that_ran(
     assert sorted(measured.get_data().lines(path) or []) == [7, 8, 11]
 
 
-PERF = """
+PERF = (
+    HOOKED
+    + """
 import os, sys
-import guardtree as gt
 from guardtree._guardtree import _hook_installed
-
-def f(a):
-    return "plain"
-
-def hit(a):
-    return "hit"
-
-def callback(frame, entry, state):
-    if frame.f_code is f.__code__:
-        return gt.GuardedCode(hit.__code__, gt.GuardManager(frame.f_code))
-    return gt.ASK_AGAIN
 
 def refused(call, *arguments):
     try:
@@ -163,6 +154,7 @@ except (AttributeError, ValueError):
     print("no trampolines")
     raise SystemExit
 """
+)
 
 
 def run_perf(run_python: Any, source: str) -> None:

@@ -10,15 +10,17 @@ import sys
 
 import guardtree as gt
 import pytest
+from hooked_program import HOOKED
 
 pytestmark = pytest.mark.skipif(
     gt.features()["checks_c_stack"] or not sys.platform.startswith("linux"),
     reason="CPython bounds the C stack itself, or there is no /proc",
 )
 
-PRELUDE = """
+PRELUDE = (
+    HOOKED
+    + """
 import ctypes, mmap, sys, threading
-import guardtree as gt
 
 libc = ctypes.PyDLL(None)  # keeps the GIL
 
@@ -56,17 +58,6 @@ class Fiber:
             raise results[0]
         return results[0]
 
-def f(a):
-    return "plain"
-
-def hit(a):
-    return "hit"
-
-def callback(frame, entry, state):
-    if frame.f_code is f.__code__:
-        return gt.GuardedCode(hit.__code__, gt.GuardManager(frame.f_code))
-    return gt.ASK_AGAIN
-
 counts_itself = sys.version_info >= (3, 12)  # CPython ends C recursion itself
 least = 100 if counts_itself else 1000
 
@@ -83,6 +74,7 @@ def overflows(run):
 
 gt.set_eval_frame(callback)
 """
+)
 
 
 def test_the_hook_serves_frames_on_a_fiber(run_python) -> None:
