@@ -52,6 +52,30 @@ def guard_function(function: FunctionType | MethodType) -> Guarded:
     return HookedFunction.of(function)
 
 
+class Target(weakref.ref[Any]):
+    """The callable of an entry, as the entry's code refers to it.
+
+    The garbage collector does not see what code refers to, so a callable that refers to
+    its own function would never be freed. The function's HookedFunction keeps it. An
+    entry that is taken out keeps it itself: a call that found the entry goes on.
+    """
+
+    __slots__ = ("kept",)
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__  # type: ignore[assignment]
+
+    def keep(self) -> None:
+        self.kept = self()
+
+
+def reference_to(target: Callable[..., Any]) -> Callable[[], Any]:
+    """What gives the callable when it is called."""
+    try:
+        return Target(target)
+    except TypeError:  # there are no weak references to it
+        return lambda: target
+
+
 def own_name(wanted: str, taken: tuple[str, ...]) -> str:
     """A variable's name that is not taken."""
     while wanted in taken:
@@ -60,12 +84,14 @@ def own_name(wanted: str, taken: tuple[str, ...]) -> str:
 
 
 def code_calling(
-    target: Callable[..., Any], like: CodeType, bound: tuple[str, ...] = ()
+    reference: Callable[[], Any], like: CodeType, bound: tuple[str, ...] = ()
 ) -> CodeType:
-    """Code with the arguments of ``like`` that calls ``target`` with them.
+    """Code with the arguments of ``like``, which calls the target with them.
 
-    The callable is a constant of the code, so it runs in frames of any function. Locals
-    named ``bound``, which are bound when it starts, go along by name.
+    The target is what ``reference()`` gives.
+
+    The reference is a constant of the code, so it runs in frames of any function.
+    Locals named ``bound``, which are bound when it starts, go along by name.
     """
     if like.co_flags & IS_GENERATOR or not like.co_flags & IS_OPTIMIZED:
         raise ValueError(
@@ -100,11 +126,11 @@ def code_calling(
         f"def {like.co_name if like.co_name.isidentifier() else 'call'}"
         f"({', '.join(takes)}):\n{binds}"
         f"    {called} = {mark!r}\n"
-        f"    return {called}({', '.join(gives)})\n"
+        f"    return {called}()({', '.join(gives)})\n"
     )
     module = compile(source, like.co_filename, "exec")
     made = next(each for each in module.co_consts if isinstance(each, CodeType))
-    constants = tuple(target if each == mark else each for each in made.co_consts)
+    constants = tuple(reference if each == mark else each for each in made.co_consts)
     return made.replace(co_consts=constants)
 
 
@@ -122,7 +148,8 @@ class HookedFunction:
     def __init__(self, function: FunctionType) -> None:
         self._function = weakref.ref(function)
         self._code = function.__code__
-        self._entries: list[CacheEntry] = []
+        # What they run: their code, or the callable and what its code has for it.
+        self._entries: dict[CacheEntry, tuple[Any, Any]] = {}
         self._is_restored = False
         hooked_here().add(self)
 
@@ -178,6 +205,7 @@ class HookedFunction:
         if not isinstance(guards, GuardManager):
             raise TypeError(f"expected a GuardManager, found {guards!r}")
         names = _guardtree._names_for_calls(self._code, guards, bindings)
+        reference: Callable[[], Any] | None = None
         if isinstance(target, CodeType):
             code = target
         elif target is self.function:
@@ -186,7 +214,8 @@ class HookedFunction:
                 "itself without end: give other code, or another callable"
             )
         elif callable(target):
-            code = code_calling(target, self._code, names)
+            reference = reference_to(target)
+            code = code_calling(reference, self._code, names)
         else:
             raise TypeError(
                 "add(target): expected a code object or a callable, found "
@@ -196,14 +225,16 @@ class HookedFunction:
             guarded = GuardedCode(code, guards, bindings=bindings)
             _guardtree.add_entry(self._code, guarded)
             entry = _guardtree.cache_entries(self._code)[-1]
-            self._entries.append(entry)
+            self._entries[entry] = target, reference
         return entry
 
     def remove(self, entry: CacheEntry) -> None:
         """Takes an entry out; ValueError when it is not in the table."""
         if entry not in self._entries:
             raise ValueError("this entry is not in the table")
-        self._entries.remove(entry)
+        _, reference = self._entries.pop(entry)
+        if isinstance(reference, Target):
+            reference.keep()
         _guardtree.invalidate(self._code, entry, "removed")
 
     def entries(self) -> list[CacheEntry]:
@@ -216,7 +247,7 @@ class HookedFunction:
             return True
         self._is_restored = True
         while self._entries:
-            self.remove(self._entries[-1])
+            self.remove(next(reversed(self._entries)))
         function = self.function
         if function is not None and getattr(function, ATTRIBUTE, None) is self:
             delattr(function, ATTRIBUTE)
@@ -224,6 +255,14 @@ class HookedFunction:
         if not hooked_here() and _guardtree.get_eval_frame() is False:
             _guardtree.set_eval_frame(None)
         return True
+
+    def __del__(self, invalidate: Callable[..., None] = _guardtree.invalidate) -> None:
+        """Its function is gone; other functions may have the code."""
+        for entry in self._entries:
+            try:
+                invalidate(self._code, entry, "its function is gone")
+            except ValueError:  # the code's cache has dropped it
+                pass
 
     def __reduce__(self) -> tuple[type[None], tuple[()]]:
         return type(None), ()
