@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
+#include "../framelocals/no_memory.h"
+
 #include "bindings.h"
 #include "frame.h"
 #include "guarded_code.h"
@@ -19,7 +21,7 @@ py::object f_locals(const FrameHandle& frame) {
 py::object module_name(const FrameHandle& frame) {
     const Shared<KeptView> view = frame.view();
     PyObject* globals = view->globals().get();
-    return object_or_none(PyDict_GetItemString(globals, "__name__"));
+    return object_or_none(item_by_name(globals, "__name__"));
 }
 
 std::string representation(const FrameHandle& frame) {

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "../framelocals/no_memory.h"
 #include "../guards/assumptions/report.h"
 #include "../guards/evaluate.h"
 
@@ -120,7 +121,8 @@ std::string path_of(py::handle self) {
 }  // namespace
 
 void require_mapping(PyObject* subject) {
-    if (PyMapping_Check(subject) && PyObject_HasAttrString(subject, "keys")) return;
+    if (PyMapping_Check(subject) && attribute_of(subject, "keys")) return;
+    drop_exception();
     const TextCall texts;
     Diagnostic problem;
     refuse_operand(

@@ -10,6 +10,7 @@
 #include "../framehook/hook.h"
 #include "../framehook/replacement.h"
 #include "../framehook/thread_state.h"
+#include "../framelocals/no_memory.h"
 #include "../guards/assumptions/watched_dicts.h"
 
 #include "bindings.h"
@@ -25,10 +26,10 @@ PyObject* ask_again = nullptr;  // the constant, kept for the process
 /// Functions of guardtree's own modules, by their globals: what they compile later has
 /// the same. Its examples, demo and benchmarks are programs like anybody's.
 bool is_own(const View& view) {
-    PyObject* name = PyDict_GetItemString(view.globals().get(), "__name__");
+    PyObject* name = item_by_name(view.globals().get(), "__name__");
     if (!name || !PyUnicode_CheckExact(name)) return false;
     const char* text = PyUnicode_AsUTF8(name);
-    if (!text) PyErr_Clear();
+    if (!text) drop_exception();
     std::string_view module = text ? text : "";
     constexpr std::string_view package = "guardtree";
     if (!module.starts_with(package)) return false;

@@ -91,10 +91,28 @@ void fail_code(py::handle code, const std::string& reason) {
     cache.failure = reason;
 }
 
-void add_guarded_code(py::handle code, const py::object& guarded) {
-    auto* of = code_of_python(code);
-    if (!add_entry(of, cache_of(code), initialised<GuardedCode>(guarded).entry_for(of)))
+/// Adds an entry, which is a key of `entries` then, a dict, with `value`. Where one
+/// fails, neither is done.
+py::object add_listed_entry(py::handle code, const py::object& guarded,
+                            const py::object& entries, const py::object& value) {
+    PyCodeObject* const of = code_of_python(code);
+    const Shared<Entry> entry = initialised<GuardedCode>(guarded).entry_for(of);
+    CodeCache& cache = cache_of(code);
+    py::object handle = py::cast(CacheEntryHandle(Table::empty()->with(entry), 0));
+    const bool is_listed = !entries.is_none();
+    if (is_listed && PyDict_SetItem(entries.ptr(), handle.ptr(), value.ptr()) < 0)
         throw py::error_already_set();
+    try {
+        if (!add_entry(of, cache, entry)) throw py::error_already_set();
+    } catch (...) {
+        if (is_listed && PyDict_DelItem(entries.ptr(), handle.ptr()) < 0) PyErr_Clear();
+        throw;
+    }
+    return handle;
+}
+
+py::object add_guarded_code(py::handle code, const py::object& guarded) {
+    return add_listed_entry(code, guarded, py::none(), py::none());
 }
 
 void remove_entry(py::handle code, const CacheEntryHandle& entry,
@@ -147,8 +165,13 @@ void bind_policy(py::module_& module) {
         "Give this code up: it runs plain until reset_code, and code_stats says why.");
     define_function(module, "add_entry", calling<&add_guarded_code>, py::arg("code"),
                     py::arg("guarded_code"),
-                    "Add an entry outside a callback, from any thread: compile in the "
-                    "background, answer ASK_AGAIN meanwhile.");
+                    "Add an entry outside a callback, from any thread, and return it: "
+                    "compile in the background, answer ASK_AGAIN meanwhile.");
+    define_function(module, "_add_listed_entry", calling<&add_listed_entry>,
+                    py::arg("code"), py::arg("guarded_code"), py::arg("entries"),
+                    py::arg("value"),
+                    "For guard_function on CPython 3.11: add_entry, and entries[entry] "
+                    "= value.");
     define_function(
         module, "invalidate", calling<&remove_entry>, py::arg("code"), py::arg("entry"),
         py::arg("reason"),

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "../guards/profile.h"
 #include "../guards/tree_copy.h"
 #include "../guards/tree_order.h"
@@ -79,19 +82,22 @@ py::list rows(const GuardProfile& self) {
     const py::object row =
         py::module_::import("guardtree.descriptions").attr("ProfileRow");
     const Program& program = self.program();
-    py::list list;
+    std::vector<std::pair<uint64_t, py::object>> rows;
     for (size_t i = 0; i < program.ops().size(); ++i) {
         const Op& op = program.ops()[i];
         if (op.is_internal()) continue;
         const OpCount& count = self.profile().counts()[i];
         const std::string python = program.claim_text(i);
-        list.append(row(op.is_relation() ? python : program.path_text(i),
-                        std::string(op.info().name), python,
-                        object_or_none(program.note_of(op)), count.executed,
-                        count.failed, count.errors, self.profile().net_ns(i)));
+        const uint64_t ns = self.profile().net_ns(i);
+        rows.emplace_back(ns, row(op.is_relation() ? python : program.path_text(i),
+                                  std::string(op.info().name), python,
+                                  object_or_none(program.note_of(op)), count.executed,
+                                  count.failed, count.errors, ns));
     }
-    const py::object ns = py::module_::import("operator").attr("attrgetter")("ns");
-    list.attr("sort")(py::arg("key") = ns, py::arg("reverse") = true);
+    std::ranges::stable_sort(rows, std::greater(),
+                             [](const auto& each) { return each.first; });
+    py::list list;
+    for (const auto& [ns, each] : rows) list.append(each);
     return list;
 }
 

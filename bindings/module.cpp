@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../framelocals/probe.h"
+#include "../guards/sys_modules.h"
 
 #include "bindings.h"
 
@@ -42,6 +43,8 @@ PYBIND11_MODULE(_guardtree, module) {
     }
     const std::string problem = guardtree::layout_problem();
     if (!problem.empty()) throw py::import_error(problem);
+    // Looked up without memory it would be taken for missing.
+    if (!guardtree::name_of_modules().value) throw std::bad_alloc();
     py::register_local_exception_translator([](std::exception_ptr thrown) {
         try {
             std::rethrow_exception(thrown);

@@ -23,7 +23,9 @@ bool is_as_it_was(const Op& op, std::span<PyObject* const> objects) {
     Op again;
     References keep;
     Diagnostic ignored;
-    return make_op(op.code(), objects, again, keep, ignored) && same_op(op, again);
+    const bool is_made = make_op(op.code(), objects, again, keep, ignored);
+    if (ignored.exception == PyExc_MemoryError) throw_no_memory();
+    return is_made && same_op(op, again);
 }
 
 /// The operands of an op; with a reason they have no form.

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "../framelocals/no_memory.h"
 #include "../guards/constant.h"
 
 #include "calls.h"
@@ -42,7 +43,10 @@ std::string hint_for_renamed(const TextSyntax& syntax) {
 
 Owned<> tuple_of(Owned<> first, const References& rest) {
     auto made = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(rest.size() + 1)));
-    if (!made || !first) return {};
+    if (!made || !first) {
+        drop_exception();
+        return {};
+    }
     PyTuple_SET_ITEM(made.get(), 0, first.release());
     for (size_t i = 0; i < rest.size(); ++i) {
         PyTuple_SET_ITEM(made.get(), static_cast<Py_ssize_t>(i + 1),
@@ -224,7 +228,7 @@ bool TextReader::make(SyntaxId id, OpCode code, const References& operands, Op& 
     std::vector<PyObject*> objects;
     for (const Owned<>& each : operands) {
         if (!each) {
-            PyErr_Clear();
+            drop_exception();
             return refuse(id,
                           Diagnostic{PyExc_MemoryError, "no memory for an operand"});
         }
@@ -238,6 +242,7 @@ bool TextReader::make(SyntaxId id, OpCode code, const References& operands, Op& 
                                      "allow_calls=False, found " +
                                          std::string(to.info().name)});
     }
+    if (reason.exception == PyExc_MemoryError) throw_no_memory();
     // Another pattern may be what was meant.
     return is_certain && refuse(id, reason);
 }
@@ -289,6 +294,7 @@ bool TextReader::fitted_operands(const TextPattern& pattern, TextFit& fit,
         if (!name.empty()) {
             object = Owned<>::steal(PyUnicode_FromStringAndSize(
                 name.data(), static_cast<Py_ssize_t>(name.size())));
+            if (!object) drop_exception();
         } else if (fit.operands[i] != no_syntax) {
             object = operand(pattern.code, i, fit.operands[i], &fit.value);
         }

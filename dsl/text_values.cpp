@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "../framelocals/attributes.h"
+#include "../framelocals/no_memory.h"
 #include "../guards/constant.h"
 
 #include "names.h"
@@ -96,7 +97,7 @@ Owned<> nan_of(PyObject* bits) {
 
 Owned<> TextValues::refused(SyntaxId id, std::string expected,
                             TextProblem& problem) const {
-    PyErr_Clear();
+    drop_exception();
     if (!problem) problem = {syntax_[id].span, std::move(expected), {}, {}};
     return {};
 }
@@ -107,11 +108,11 @@ Owned<> TextValues::made(SyntaxId id, PyObject* object, TextProblem& problem) co
     return refused(id, "a constant", problem);
 }
 
-PyObject* TextValues::given(std::string_view name) const noexcept {
+PyObject* TextValues::given(std::string_view name) const {
     if (!names_.given) return nullptr;
     const Owned<> key = interned_name(name);
     PyObject* found = key ? PyDict_GetItemWithError(names_.given, key.get()) : nullptr;
-    PyErr_Clear();
+    drop_exception();
     return found;
 }
 
@@ -224,7 +225,8 @@ Owned<> TextValues::dict(SyntaxId id, TextProblem& problem) const {
         if (PyDict_SetItem(made.get(), parts_of_it[i].get(), parts_of_it[i + 1].get()))
             return refused(id, "keys that can be hashed", problem);
     }
-    return made;
+    return made ? std::move(made)
+                : refused(id, "a constant that fits in memory", problem);
 }
 
 /// TensorSpec(dtype="float32", shape=(2, None)).
@@ -240,7 +242,8 @@ Owned<> TextValues::facts(SyntaxId id, TextProblem& problem) const {
         if (PyDict_SetItemString(made.get(), name.c_str(), values[i].get()))
             return refused(id, "facts by name", problem);
     }
-    return made;
+    return made ? std::move(made)
+                : refused(id, "a constant that fits in memory", problem);
 }
 
 Owned<> TextValues::called(SyntaxId id, TextProblem& problem) const {

@@ -37,7 +37,7 @@ public:
     Owned<> reference(SyntaxId id, TextProblem& problem) const;
 
     /// What was given under a name; null when nothing was. Borrowed.
-    PyObject* given(std::string_view name) const noexcept;
+    PyObject* given(std::string_view name) const;
 
 private:
     Owned<> number(SyntaxId id, TextProblem& problem) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "../framelocals/no_memory.h"
 #include "../guards/constant.h"
 #include "../guards/inner_kinds.h"
 
@@ -103,7 +104,10 @@ private:
     }
 
     static Owned<> new_object() {
-        return Owned<>::steal(PyObject_CallNoArgs(as_object(&PyBaseObject_Type)));
+        auto made =
+            Owned<>::steal(PyObject_CallNoArgs(as_object(&PyBaseObject_Type)));
+        if (!made) drop_exception();
+        return made;
     }
 
     template <class T>
@@ -233,7 +237,9 @@ public:
           ops_(names_, made_),
           order_(preorder_of(tree)),
           paths_(tree),
-          given_(Owned<>::steal(PyDict_New())) {}
+          given_(Owned<>::steal(PyDict_New())) {
+        if (!given_) drop_exception();
+    }
 
     GuardText run() {
         if (!find_steps()) return std::move(made_);
@@ -391,7 +397,7 @@ private:
             const auto& [name, object] = made_.names[given_count_];
             if (!given_ ||
                 PyDict_SetItemString(given_.get(), name.c_str(), object.get()))
-                PyErr_Clear();
+                drop_exception();
         }
         const TextNames names{names_.scope, given_.get()};
         return parse_guards(text, names, to, problem);

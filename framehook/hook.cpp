@@ -181,9 +181,14 @@ struct CallbackArguments {
         cache.limit_reached = true;
         return run_frame;
     }
-    if (protocol.is_own && protocol.is_own(view)) {
-        cache.skipped = true;
-        return run_frame;
+    if (protocol.is_own) {
+        bool is_own = false;
+        if (!allocating([&] { is_own = protocol.is_own(view); }))
+            return abandon(thread, frame);
+        if (is_own) {
+            cache.skipped = true;
+            return run_frame;
+        }
     }
     const MissOutcome outcome = ask_callback(view, cache);
     switch (outcome.action) {

@@ -9,6 +9,7 @@
 #include <tsl/robin_map.h>
 #include <tsl/robin_set.h>
 
+#include "../framelocals/no_memory.h"
 #include "../framelocals/set_entries.h"
 
 #include "constant.h"
@@ -185,7 +186,7 @@ bool contains_nan(PyObject* key) {
 Owned<> snapshot_constant(PyObject* object, Diagnostic& problem) {
     Owned<> made = Copier(problem).copy(object);
     if (!made && !problem) {  // CPython itself had no memory
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_MemoryError, "no memory for a copy of a constant"};
     }
     return made;

@@ -3,6 +3,7 @@
 #include "dict_snapshot.h"
 
 #include "../framelocals/attributes.h"
+#include "../framelocals/no_memory.h"
 
 namespace guardtree {
 namespace {
@@ -54,7 +55,7 @@ bool DictSnapshot::read(PyObject* from, DictSnapshot& to, References& keep,
     // Python/ceval.c of 3.11), and no finalizer of what is held asks in between.
     Owned<> items = items_in(from);
     if (!items) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_MemoryError, "no memory for a dict's items"};
         return false;
     }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "explain.h"
 
+#include "../framelocals/no_memory.h"
+
 #include <algorithm>
 
 #include "assumptions/report.h"
@@ -67,7 +69,7 @@ std::string found_by_native(PyObject* capsule, PyObject* value) {
     const auto text =
         Owned<>::steal(functions->found(value, PyCapsule_GetContext(capsule)));
     std::string told = text && PyUnicode_Check(text.get()) ? utf8(text.get()) : "";
-    PyErr_Clear();
+    drop_exception();
     return told;
 }
 

@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "../framelocals/no_memory.h"
+
 #include "operand.h"
 
 namespace guardtree {
@@ -18,7 +20,7 @@ const T* keep_object(std::unique_ptr<T> object, References& keep, Diagnostic& pr
     };
     auto capsule = Owned<>::steal(PyCapsule_New(object.get(), nullptr, destroy));
     if (!capsule) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_MemoryError, "no memory for an operand"};
         return nullptr;
     }

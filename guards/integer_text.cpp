@@ -35,7 +35,7 @@ bool IntegerText::hold(std::unique_ptr<IntegerExpression> made, IntegerText& to,
         delete static_cast<IntegerExpression*>(PyCapsule_GetPointer(self, name));
     }));
     if (!capsule) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_MemoryError, "no memory for an integer expression"};
         return false;
     }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "named_op.h"
 
+#include "../framelocals/no_memory.h"
+
 #include <array>
 
 namespace guardtree {
@@ -63,7 +65,9 @@ std::vector<Owned<>> operand_objects(const Op& op) {
             concrete.operands());
     });
     for (const Owned<>& object : objects) {
-        if (!object) return {};
+        if (object) continue;
+        drop_exception();
+        return {};
     }
     return objects;
 }

@@ -198,7 +198,7 @@ bool ConstantSet::read(PyObject* from, ConstantSet& to, References& keep,
     const auto frozen = Owned<>::steal(PyFrozenSet_New(from));
     Constant copy;
     if (!frozen) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_MemoryError, "no memory for a copy of a set"};
         return false;
     }

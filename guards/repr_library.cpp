@@ -1,5 +1,7 @@
 // The parts of repr that types and generated classes of the standard library have.
 // SPDX-License-Identifier: MIT
+#include "../framelocals/no_memory.h"
+
 #include "operand.h"
 #include "repr_writer.h"
 

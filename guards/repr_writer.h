@@ -53,7 +53,7 @@ private:
     /// Calls `write` unless the object is being written already.
     void once(PyObject* object, const std::string& if_inside, auto write) {
         if (Py_ReprEnter(object) != 0) {
-            PyErr_Clear();
+            drop_exception();
             return add(if_inside);
         }
         const bool has_memory = allocating(write);

@@ -3,6 +3,7 @@
 #include "short_repr.h"
 
 #include "../framelocals/exception.h"
+#include "../framelocals/no_memory.h"
 
 #include "repr_writer.h"
 
@@ -33,20 +34,33 @@ void write_message(ReprWriter& to, PyObject* exception) {
     return is_key_error ? to.write(only) : to.write_str(only);
 }
 
+/// What `write` writes. The pending exception stays, unless there is no memory.
+std::string written(size_t room, auto write) {
+    std::string text;
+    bool has_memory = false;
+    {
+        const ExceptionPause pause;
+        has_memory = allocating([&] {
+            ReprWriter writer(room);
+            write(writer);
+            text = writer.result();
+        });
+        PyErr_Clear();
+    }
+    if (!has_memory) throw_no_memory();
+    return text;
+}
+
 }  // namespace
 
 std::string short_repr(PyObject* object) {
-    const ExceptionPause pause;
-    ReprWriter writer(longest_repr);
-    writer.write(object);
-    return writer.result();
+    return written(longest_repr, [&](ReprWriter& to) { to.write(object); });
 }
 
 std::string exception_text(PyObject* exception) {
-    const ExceptionPause pause;
-    ReprWriter message(longest_message);
-    if (PyExceptionInstance_Check(exception)) write_message(message, exception);
-    const std::string text = message.result();
+    const std::string text = written(longest_message, [&](ReprWriter& to) {
+        if (PyExceptionInstance_Check(exception)) write_message(to, exception);
+    });
     return Py_TYPE(exception)->tp_name + (text.empty() ? "" : ": " + text);
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "simplify.h"
 
+#include "../framelocals/no_memory.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -58,7 +60,7 @@ bool passes(const Op& kind, PyObject* constant) {
         if constexpr (GuardKind<T>) {
             const auto answer = concrete.check(constant);
             if constexpr (std::same_as<decltype(answer), const Verdict>) {
-                if (answer == Verdict::error) PyErr_Clear();
+                if (answer == Verdict::error) drop_exception();
                 return answer == Verdict::pass;
             } else {
                 return answer;
@@ -104,7 +106,7 @@ bool has_all_facts(PyObject* more, PyObject* less) {
     const auto rank = Owned<>::steal(PyUnicode_InternFromString("ndim"));
     const auto shape = Owned<>::steal(PyUnicode_InternFromString("shape"));
     if (!rank || !shape) {
-        PyErr_Clear();
+        drop_exception();
         return false;
     }
     Py_ssize_t place = 0;

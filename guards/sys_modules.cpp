@@ -14,6 +14,7 @@ Key name_of_modules() noexcept {
     if (!name) [[unlikely]] {
         const ExceptionPause pause;
         name = PyUnicode_InternFromString("modules");
+        PyErr_Clear();
     }
     if (!name) return {};
     return {name, PyObject_Hash(name)};

@@ -5,15 +5,16 @@
 #include <utility>
 
 #include "../framelocals/exception.h"
+#include "../framelocals/no_memory.h"
 
 namespace guardtree {
 
 thread_local unsigned TextCall::open = 0;
 thread_local PyObject* TextCall::kept = nullptr;
 
-void TextCall::drop_exception() noexcept {
+void TextCall::drop_exception() {
     if (!PyErr_Occurred()) return;
-    if (PyErr_ExceptionMatches(PyExc_Exception)) return PyErr_Clear();
+    if (PyErr_ExceptionMatches(PyExc_Exception)) return guardtree::drop_exception();
     if (open > 0 && !kept) {
         kept = take_exception().release();
         return;

@@ -26,8 +26,9 @@ public:
     /// Whether one is kept: there is no need for the text.
     static bool has_kept() noexcept { return kept != nullptr; }
 
-    /// Drops the pending exception, if there is one, or keeps it.
-    static void drop_exception() noexcept;
+    /// Drops the pending exception, if there is one, or keeps it. MemoryError becomes
+    /// std::bad_alloc.
+    static void drop_exception();
 
 private:
     // No matter in which order calls of greenlets end.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include "versioned_type.h"
 
+#include "../framelocals/no_memory.h"
+
 #include <functional>
 
 namespace guardtree {
@@ -16,7 +18,7 @@ bool VersionedType::read(PyObject* from, VersionedType& to, References& keep,
     auto weak = Owned<>::steal(PyWeakref_NewRef(from, nullptr));
     const auto name = Owned<>::steal(PyUnicode_InternFromString("__name__"));
     if (!weak || !name) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_MemoryError, "no memory for an operand"};
         return false;
     }

@@ -135,7 +135,7 @@ bool OverlapPairs::read(PyObject* from, OverlapPairs& to, References& keep,
     pairs->erase(std::unique(pairs->begin(), pairs->end()), pairs->end());
     Owned<> plain = tuple_of_pairs(*pairs);
     if (!plain) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_MemoryError, "no memory for pairs"};
         return false;
     }

@@ -5,6 +5,8 @@
 // on its instances. It leaves the map before anything of it goes.
 #include "shared_specs.h"
 
+#include "../../framelocals/no_memory.h"
+
 #include <utility>
 
 #include <tsl/robin_map.h>
@@ -104,7 +106,7 @@ const TensorSpec* share_spec(std::unique_ptr<TensorSpec> spec, References& keep,
     }
     Owned<> object = make_object(std::move(spec));
     if (!object) {
-        PyErr_Clear();
+        drop_exception();
         problem = {PyExc_MemoryError, "no memory for an operand"};
         return nullptr;
     }

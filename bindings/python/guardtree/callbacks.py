@@ -69,11 +69,20 @@ class optimize(ContextDecorator):
         return f"<guardtree.optimize({self.callback!r})>"
 
     def __enter__(self) -> optimize:
-        self._prior.append(set_eval_frame(self.callback))
+        self._prior.append(None)  # first, as it needs memory
+        try:
+            self._prior[-1] = set_eval_frame(self.callback)
+        except BaseException:
+            self._prior.pop()
+            raise
         return self
 
-    def __exit__(self, *exc_info: object) -> None:
-        set_eval_frame(self._prior.pop())
+    def __exit__(
+        self, kind: object = None, error: object = None, trace: object = None, /
+    ) -> None:
+        """Works without memory: a tuple of all arguments would need some."""
+        set_eval_frame(self._prior[-1])
+        self._prior.pop()
 
     def __call__(self, function: Function) -> Function:
         """The function, with the callback in use during its calls."""

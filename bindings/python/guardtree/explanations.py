@@ -24,9 +24,13 @@ def _note_for_json(note: Any) -> Any:
     """The note itself where JSON can say it, else its repr."""
     try:
         json.dumps(note, allow_nan=False)
+    except MemoryError:
+        raise
     except Exception:  # whatever user code raises: a report must not fail
         try:
             return repr(note)
+        except MemoryError:
+            raise
         except Exception:
             return f"<{type(note).__name__} object, its repr raises>"
     return note

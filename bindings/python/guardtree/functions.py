@@ -22,7 +22,6 @@ IS_GENERATOR = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR and the like (inspect
 HAS_ARGS, HAS_KWARGS, IS_OPTIMIZED = 0x04, 0x08, 0x01
 
 threads = threading.local()
-adding = threading.RLock()  # an entry is the last of its code's until it is found there
 
 
 def guard_function(function: FunctionType | MethodType) -> Guarded:
@@ -150,7 +149,7 @@ class HookedFunction:
         self._code = function.__code__
         # What they run: their code, or the callable and what its code has for it.
         self._entries: dict[CacheEntry, tuple[Any, Any]] = {}
-        self._is_restored = False
+        self._is_restored = self._is_over = False
         hooked_here().add(self)
 
     def __repr__(self) -> str:
@@ -221,21 +220,26 @@ class HookedFunction:
                 "add(target): expected a code object or a callable, found "
                 f"{target!r} ({type(target).__name__})"
             )
-        with adding:
-            guarded = GuardedCode(code, guards, bindings=bindings)
-            _guardtree.add_entry(self._code, guarded)
-            entry = _guardtree.cache_entries(self._code)[-1]
-            self._entries[entry] = target, reference
-        return entry
+        guarded = GuardedCode(code, guards, bindings=bindings)
+        return _guardtree._add_listed_entry(
+            self._code, guarded, self._entries, (target, reference)
+        )
 
     def remove(self, entry: CacheEntry) -> None:
         """Takes an entry out; ValueError when it is not in the table."""
         if entry not in self._entries:
             raise ValueError("this entry is not in the table")
-        _, reference = self._entries.pop(entry)
+        _, reference = self._entries[entry]
         if isinstance(reference, Target):
             reference.keep()
-        _guardtree.invalidate(self._code, entry, "removed")
+        try:
+            _guardtree.invalidate(self._code, entry, "removed")
+        except MemoryError:  # it is in both still
+            raise
+        except BaseException:
+            self._entries.pop(entry, None)
+            raise
+        self._entries.pop(entry, None)
 
     def entries(self) -> list[CacheEntry]:
         """The oldest first."""
@@ -243,7 +247,7 @@ class HookedFunction:
 
     def restore(self) -> bool:
         """Forgets all entries; the last of a thread turns its hook off."""
-        if self._is_restored:
+        if self._is_over:
             return True
         self._is_restored = True
         while self._entries:
@@ -254,6 +258,7 @@ class HookedFunction:
         hooked_here().discard(self)
         if not hooked_here() and _guardtree.get_eval_frame() is False:
             _guardtree.set_eval_frame(None)
+        self._is_over = True  # without memory it comes less far, and goes on next time
         return True
 
     def __del__(self, invalidate: Callable[..., None] = _guardtree.invalidate) -> None:
