@@ -20,6 +20,7 @@ if "asan" in os.environ.get("LD_PRELOAD", ""):
     sys.modules["greenlet"] = None  # type: ignore[assignment]
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "capi/examples/evaluator"
+CLIENT = Path(__file__).with_name("hostile") / "client.c"
 
 Code = CodeType | FunctionType
 Answer = Callable[[Any, Any, dict[str, Any]], Any]
@@ -188,3 +189,21 @@ def evaluator(tmp_path_factory: pytest.TempPathFactory) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return str(target)
+
+
+@pytest.fixture(scope="session")
+def hostile_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the extension that hostile/client.c becomes; without a compiler it
+    is empty."""
+    import guardtree as gt
+
+    folder = tmp_path_factory.mktemp("client")
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler is not None:
+        target = folder / f"client{sysconfig.get_config_var('EXT_SUFFIX')}"
+        command = [compiler, "-std=c99", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra"]
+        command += ["-Werror", "-isystem", sysconfig.get_path("include")]
+        command += ["-I", gt.get_include(), str(CLIENT), "-o", str(target)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    return folder

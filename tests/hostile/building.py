@@ -121,7 +121,7 @@ def strange(how: str) -> Callable[[Any, Act], Any]:
     return build
 
 
-for covers, how in {
+MESSAGES = {
     "GuardManager.__init__": "gt.GuardManager(odd)",
     "GuardManager.equals": "g.local('a').equals(odd)",
     "set_eval_frame": "gt.set_eval_frame(odd)",
@@ -146,7 +146,8 @@ for covers, how in {
     "GuardManager.check": "g.check(odd)",
     "GuardManager.reordered": "g.reordered(odd)",
     "GuardManager.same_object": "g.same_object(odd)",
-}.items():
+}
+for covers, how in MESSAGES.items():
     building(f"a message about an argument: {how}", strange(how),
         "refused", covers, ordinary=EITHER,
     )  # fmt: skip

@@ -74,13 +74,15 @@ static PyObject* look_up(PyObject* self, PyObject* arguments) {
 static PyObject* drop(PyObject* self, PyObject* arguments) {
     PyObject *scope, *guards, *payload;
     guardtree_table* table;
+    int removed;
     (void)self;
     if (!PyArg_ParseTuple(arguments, "OOO", &scope, &guards, &payload)) return NULL;
     table = table_for(scope, guards, payload);
     if (!table) return NULL;
-    api->table_remove(table, current_entry);
+    removed = api->table_remove(table, current_entry);
     current = NULL;
     api->table_free(table);
+    if (removed < 0) return NULL;
     Py_RETURN_NONE;
 }
 

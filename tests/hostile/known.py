@@ -8,13 +8,13 @@ from pathlib import Path
 LIST = Path(__file__).with_name("known_failures.txt")
 
 
-def known_failures() -> set[tuple[str, str]]:
+def known_failures(path: Path = LIST) -> set[tuple[str, str]]:
     """The (condition, entry point) pairs that fail on this CPython.
 
     A line of the list: the condition, versions such as 3.11-3.13, the entry point.
     """
     found = set()
-    for line in LIST.read_text().splitlines():
+    for line in path.read_text().splitlines():
         if line and not line.startswith("#"):
             condition, versions, name = line.split(" ", 2)
             first, _, last = versions.partition("-")

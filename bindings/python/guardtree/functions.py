@@ -251,7 +251,10 @@ class HookedFunction:
             return True
         self._is_restored = True
         while self._entries:
-            self.remove(next(reversed(self._entries)))
+            try:
+                self.remove(next(reversed(self._entries)))
+            except ValueError:  # the code's cache has dropped it
+                pass
         function = self.function
         if function is not None and getattr(function, ATTRIBUTE, None) is self:
             delattr(function, ATTRIBUTE)

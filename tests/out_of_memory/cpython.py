@@ -1,0 +1,114 @@
+"""What CPython does too where there is no memory: programs without guardtree that show
+it, and the trials that meet it.
+
+A trial may say what its program says, and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json.encoder
+import pickle
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from trials import TRIALS, Trial
+
+LOST = r"SystemError: (error return without exception set$|<function .* returned NULL)"
+
+
+@dataclass(frozen=True)
+class Control:
+    run: Callable[[], Any]
+    way: str
+    says: str
+    """A pattern for what is wrong."""
+    trials: str
+    """A pattern for their names."""
+
+
+
+
+def parsed() -> int:
+    return int("x")
+
+
+def caught() -> str:
+    """An exception that passes two frames: where there is no memory for the frame that
+    its traceback would show, it is lost."""
+    try:
+        parsed()
+    except MemoryError:
+        raise
+    except ValueError:
+        return "refused"
+    return "taken"
+
+
+def compiled() -> Any:
+    """The compiler gives up without an exception, or crashes."""
+    names: dict[str, Any] = {}
+    exec("def f(a, b=2, *c, d=3):\n    return [a for a in b if a], {'a': b}\n", names)
+    return names["f"](1, [1, 0])
+
+
+# A handler is given the place of the exception, an int. Without memory for a large one
+# the interpreter looks for a handler of that, without end.
+LONG = """
+def long():
+    with nullcontext():
+        {}
+        bytes(7)
+""".format("x = 1; " * 300)
+names: dict[str, Any] = {"nullcontext": contextlib.nullcontext}
+exec(LONG, names)
+
+
+def pickled() -> Any:
+    """pickle takes every exception of the import of the module for a missing one."""
+    function = json.encoder.py_encode_basestring  # type: ignore[attr-defined]
+    return pickle.loads(pickle.dumps(function)) is function
+
+
+def hashed() -> str:
+    """OpenSSL's failures are ValueError."""
+    return hashlib.sha256(b"x").hexdigest()
+
+
+CONTROLS = {
+    "an exception that passes two frames": Control(
+        caught,
+        "nomemory",
+        LOST,
+        r"refused: gt\.guard_function|a finalizer: a target, restored",
+    ),
+    "an exception in a long function": Control(
+        names["long"], "nomemory", "SIGALRM", r"the log of (misses|guards)$"
+    ),
+    "pickle of a function": Control(
+        pickled, "nomemory", "PicklingError: Can't pickle", "pickle of guards"
+    ),
+    "a hash of OpenSSL": Control(
+        hashed, "malloc", r"ValueError: \[digital", r"GuardManager\.digest: "
+    ),
+    "the compiler": Control(
+        compiled,
+        "malloc",
+        r"SystemError: (error return|<built-in function (compile|exec)> returned NULL)",
+        "a finalizer: a target, restored",
+    ),
+}
+for name, control in CONTROLS.items():
+    TRIALS[f"CPython: {name}"] = lambda run=control.run: Trial(run)
+
+
+def is_cpythons(way: str, trial: str, said: str) -> bool:
+    return any(
+        control.way == way
+        and re.match(control.trials, trial)
+        and re.match(control.says, said)
+        for control in CONTROLS.values()
+    )
