@@ -245,7 +245,7 @@ def test_variables_are_those_of_the_scope() -> None:
         gt.from_json(tree_text(step="closure"), step)
     with pytest.raises(TypeError, match="expected a function, a code object"):
         gt.from_json(tree_text(), 3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="must be str"):
+    with pytest.raises(TypeError, match="expected a str"):
         gt.from_json(b"{}", step)  # type: ignore[arg-type]
     with pytest.raises(UnicodeEncodeError):
         gt.from_json("\ud800", step)
