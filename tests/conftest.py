@@ -57,6 +57,34 @@ class OnlyFor:
         return self.answer(frame, entry, state)
 
 
+def settings() -> dict[str, object]:
+    """What holds for this thread and process; nothing before guardtree is imported."""
+    if "guardtree" not in sys.modules:
+        return {}
+    import guardtree as gt
+
+    assumes = gt.set_assumptions(True)
+    gt.set_assumptions(assumes)
+    return {
+        "callback": gt.get_eval_frame(),
+        "policy": gt.get_policy(),
+        "assumptions": assumes,
+    }
+
+
+@pytest.fixture(autouse=True)
+def settings_stay() -> Iterator[None]:
+    """Fails a test that leaves settings behind which others would run under."""
+    before = settings()
+    yield
+    after = settings()
+    if before and after != before:
+        import guardtree as gt
+
+        gt.set_eval_frame(None)  # so that this test alone fails
+    assert not before or after == before, "the test left a setting behind"
+
+
 @pytest.fixture
 def hook() -> Iterator[None]:
     """Fails a test that leaves a callback or the evaluator behind, and cleans up."""
