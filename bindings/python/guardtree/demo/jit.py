@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from time import perf_counter
+from time import thread_time
 from types import CodeType, FunctionType
 from typing import Any, cast
 
@@ -82,13 +82,13 @@ class Jit:
             return self.stop(frame, "called in many ways", len(shapes) <= MOST_SHAPES)
         function = cast(FunctionType, frame.function)
         constants = constants_of(function, arguments)
-        start = perf_counter()
+        start = thread_time()
         try:
             made = specialise(frame, module, arguments, constants)
         except Refused as refusal:
             return self.stop(frame, str(refusal))
         finally:
-            self.seconds += perf_counter() - start
+            self.seconds += thread_time() - start
         if made.gain < self.worth + WORTH_A_GUARD * len(made.guards):
             return self.stop(frame, "less to gain than a look-up costs")
         name = f"{module}.{code.co_qualname}"
@@ -131,7 +131,10 @@ class Jit:
         """The same entries for the functions themselves: from CPython 3.12 on no hook
         is needed to run them."""
         for each in self.functions.values():
-            guarded = guard_function(each.function)
+            try:
+                guarded = guard_function(each.function)
+            except ValueError:  # an `__init__`, which CPython may call past its entry
+                continue
             self.guarded.append(guarded)
             for entry in each.entries:
                 guarded.add(entry.made.tree(each.function), entry.made.code)

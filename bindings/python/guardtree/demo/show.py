@@ -95,8 +95,8 @@ def show_functions(report: dict[str, Any]) -> None:
     counted = ", ".join(f"{totals[n]} {n}" for n in ("hits", "misses", "errors"))
     paragraph(
         f"In all {len(functions)} functions with {entries} entries, made in "
-        f"{report['compile_ms']:.0f} ms, which no time above includes; {counted}; "
-        f"look-ups built {totals['dicts_built']} dicts. Entries ran "
+        f"{report['compile_ms']:.0f} ms of CPU time, which no time above includes; "
+        f"{counted}; look-ups built {totals['dicts_built']} dicts. Entries ran "
         f"{totals['substituted']} times in the caller's frame, {totals['called']} "
         f"times as a call. Left as they are, code objects: {left}."
     )
