@@ -95,7 +95,7 @@ def swept(hostile_client: Path, request: pytest.FixtureRequest) -> Any:
 def demand(way: str) -> None:
     """Skips where allocations cannot be made to fail."""
     if way == "nomemory" and find_spec("_testcapi") is None:
-        pytest.skip("this CPython has no _testcapi (Debian: libpython3-testsuite)")
+        pytest.skip("this CPython has no module _testcapi")
     if way == "malloc" and COMPILER is None:
         pytest.skip("there is no C compiler")
     if way == "malloc" and "LD_PRELOAD" in os.environ:
