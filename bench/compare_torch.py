@@ -7,6 +7,9 @@ Needs torch, the plugin (python -m guardtree.torch build) and a release build:
 Both engines get the same guards (`workloads.py`), the peer none of its ambient ones. An
 engine's own empty check is subtracted from warm times; how is in README.md, Method. It
 takes some minutes; `--smoke` runs everything for a moment and claims nothing.
+
+`--real` measures the trees that Dynamo builds for the programs of `real/`: whole, with
+nothing subtracted. `--agree` changes what they guard and compares the verdicts.
 """
 
 from __future__ import annotations
@@ -37,6 +40,9 @@ from workloads import SMALL, WORKLOADS
 
 PARTS = 4  # of a workload, for the progress bar
 
+REAL = dataclasses.replace(workload_costs.FULL, rounds=15, loop_ns=1_000_000)
+REAL_SMOKE = workload_costs.SMOKE
+
 
 def arguments() -> argparse.Namespace:
     """The command line."""
@@ -48,6 +54,19 @@ def arguments() -> argparse.Namespace:
         "--workloads",
         metavar="A,B",
         help=f"only these, and no tensors or entries; of {', '.join(WORKLOADS)}",
+    )
+    parser.add_argument(
+        "--real",
+        action="store_true",
+        help="the trees that Dynamo builds for the programs of real/, and these alone",
+    )
+    parser.add_argument(
+        "--programs", metavar="A,B", help="only these, with --real or --agree"
+    )
+    parser.add_argument(
+        "--agree",
+        action="store_true",
+        help="change whatever those trees guard, and compare the verdicts; no times",
     )
     parser.add_argument(
         "--smoke",
@@ -85,6 +104,36 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
+def measure_real(options: argparse.Namespace) -> int:
+    """The trees of real programs: their times, or whether the engines agree."""
+    from real import agree, programs, replay, report
+
+    names = set(options.programs.split(",")) if options.programs else None
+    if unknown := (names or set()) - {each.name for each in programs.load()}:
+        print(f"no such program: {', '.join(sorted(unknown))}", file=sys.stderr)
+        return 1
+    if options.agree:
+        changed = [agree.agreement(tree) for tree in replay.trees(names)]
+        print(report.agreement_text(changed))
+        return 1 if any(each.differences for each in changed) else 0
+    effort = REAL_SMOKE if options.smoke else REAL
+    if options.rounds:
+        effort = dataclasses.replace(effort, rounds=options.rounds)
+    told = torch_report.Progress(len(names or programs.load()))
+    found = []
+    for tree in replay.trees(names):
+        told(tree.recording.name)
+        found.append(replay.measure(tree, effort))
+    told.clear()
+    if options.json:
+        trees = [dataclasses.asdict(each) for each in found]
+        print(json.dumps({"environment": facts(), "trees": trees}, indent=1))
+    else:
+        print(", ".join(f"{name} {value}" for name, value in facts().items()) + "\n")
+        show(report.tables(found))
+    return 0
+
+
 def facts() -> dict[str, str]:
     """Machine and versions."""
     cores = f"{os.cpu_count()} cores"
@@ -114,6 +163,8 @@ def main() -> int:
         return 1
     torch.set_num_threads(1)
     gc.disable()
+    if options.real or options.agree:
+        return measure_real(options)
     found = measure(options)
     if options.plot:
         title = (

@@ -1,0 +1,304 @@
+"""guardtree's checks for the leafs of a recorded tree, and for dicts in order."""
+
+from __future__ import annotations
+
+import ctypes
+import enum
+import json
+from collections import deque
+from collections.abc import Callable
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import guardtree as gt
+import guardtree.torch as gtt
+import torch
+import torch.utils._device
+
+from .record import Node
+
+if TYPE_CHECKING:
+    from .translate import Translator
+
+Arguments = tuple[Any, ...]
+
+# Leafs that have no operand, and ours.
+BARE = {
+    "complex_is_nan": "complex_is_nan",
+    "false_match": "is_false",
+    "float_is_nan": "float_is_nan",
+    "none_match": "is_none",
+    "not_none": "is_not_none",
+    "true_match": "is_true",
+}
+# Of the frame, whichever manager has them.
+AMBIENT = (
+    "default_device", "dual_level_match", "global_state", "torch_function_mode_stack",
+)  # fmt: skip
+
+# Torch's names of the facts of its state that have others here.
+FACTS = {
+    "autocast_state": "autocast_",
+    "deterministic_algorithms": "deterministic",
+    "deterministic_algorithms_warn_only": "deterministic_warn_only",
+    "deterministic_fill_uninitialized_memory": "deterministic_fill",
+    "torch_function_all_disabled": "torch_function",
+}
+
+CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(...))
+UNIQUE = (
+    type, enum.Enum, torch.dtype, torch.layout, torch.memory_format,
+    BuiltinFunctionType, CodeType, FunctionType, ModuleType,
+)  # fmt: skip
+SIZED = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, deque)
+
+
+def refuse(what: str) -> Exception:
+    from .translate import RefusedError
+
+    return RefusedError(what)
+
+
+def are_constant(value: Any) -> bool:
+    """Whether a value, or each part of it, is a constant of a builtin type."""
+    if type(value) in (tuple, list, set, frozenset):
+        return all(map(are_constant, value))
+    if type(value) is dict:
+        return are_constant([*value]) and are_constant([*value.values()])
+    return type(value) in CONSTANTS
+
+
+def object_at(address: int) -> Any:
+    """What lives there: torch keeps types and objects by address alone."""
+    return ctypes.cast(address, ctypes.py_object).value
+
+
+def add(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
+    """One leaf of a node."""
+    if kind in AMBIENT:
+        ambient(made, kind, arguments)
+    elif node.step == "root":
+        ask(made, made.guards.module("torch"), kind, arguments[0], arguments[-2])
+    elif node.step == "globals_dict":
+        of_globals(made, kind, arguments)
+    elif not (node.is_ordered and kind in ("type_match", "dict_length_check")):
+        of_value(made, node, kind, arguments)
+
+
+def ask(made: Translator, handle: Any, kind: str, function: Any, parts: Any) -> None:
+    """A leaf of the frame that is a Python function: one that Dynamo puts into every
+    tree, which does not look at what it is given."""
+    if kind != "lambda":
+        raise refuse(f"leaf {kind} of the frame")
+    said = str(parts[0]) if parts else repr(function)
+    made.say("lambda of the frame", "python")
+    made.made.ambient.append(said.strip())
+    handle.python(function).note(said.strip())
+
+
+def of_globals(made: Translator, kind: str, arguments: Arguments) -> None:
+    """A leaf of the dict of globals, which is always the same one."""
+    if kind == "type_match":
+        return
+    if kind != "dict_contains":
+        raise refuse(f"leaf {kind} of globals")
+    yes, name = arguments[:2]
+    if yes:
+        made.say("dict_contains of globals", "global_")
+        made.guards.global_(name).any_of((("is_none",), ("is_not_none",)))
+        return
+    names = made.recording.names
+    python(made, made.guards.module("torch"), kind, name, lambda _: name not in names)
+
+
+Predicate = Callable[..., Any]
+
+
+def python(
+    made: Translator, handle: Any, kind: str, what: object, predicate: Predicate
+) -> None:
+    """What only Python can be asked."""
+    made.say(kind, "python")
+    made.made.python.append(f"{kind} {what!r:.60}")
+    handle.python(predicate)
+
+
+def ambient(made: Translator, kind: str, arguments: Arguments) -> None:
+    """A leaf about torch's own state."""
+    guards = made.guards
+    if kind == "global_state":
+        made.say(kind, "guard_state")
+        made.facts |= facts_of(arguments[0])
+    elif kind == "torch_function_mode_stack":
+        if arguments[0]:
+            raise refuse("a torch function mode that is active")
+        made.say(kind, "guard_state")
+        made.facts["torch_function_modes"] = 0
+    elif kind == "default_device":
+        if torch.utils._device.CURRENT_DEVICE is not None:
+            raise refuse("a default device")
+        made.say(kind, "is_none")
+        guards.module("torch.utils._device").module_attr("CURRENT_DEVICE").is_none()
+    else:
+        made.say(kind, "equals")
+        level = guards.module("torch.autograd.forward_ad").module_attr("_current_level")
+        level.equals(arguments[0])
+
+
+def facts_of(state: Any) -> dict[str, int | bool]:
+    """What a GlobalStateGuard compares, as it is now, by our names."""
+    if not state.check():
+        raise refuse("a state that has changed since the frame was compiled")
+    now, chosen = gtt.state(), {}
+    for theirs in json.loads(state.__getstate__()):
+        ours = FACTS.get(theirs, theirs)
+        found = {name: now[name] for name in now if name == ours}
+        if ours == "autocast_":
+            found = {name: now[name] for name in now if name.startswith(ours)}
+        if not found:
+            raise refuse(f"{theirs} of torch's state")
+        chosen |= found
+    return chosen
+
+
+def guard_state(made: Translator) -> None:
+    """All facts of torch's state that leafs compare: one check."""
+    gtt.guard_state(made.guards, **made.facts)
+
+
+def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
+    """A leaf that checks the value of its node."""
+    handle, first = made.handle(node), arguments[0]
+    match kind:
+        case "type_match" | "id_match":
+            made.say(kind, kind)
+            getattr(handle, kind)(object_at(first))
+        case "equals_match":
+            equals(made, handle, first)
+        case "length_check":
+            length_of = type(node.example).__len__
+            is_builtin = any(length_of == each.__len__ for each in SIZED)
+            ours = "length" if is_builtin else "user_length"
+            made.say(kind, ours)
+            getattr(handle, ours)(first)
+        case "dict_length_check":
+            made.say(kind, "length")
+            if not any(other == "type_match" for other, _ in node.leafs):
+                handle.instance_of(dict)
+            handle.length(first)
+        case "no_hasattr":
+            made.say(kind, "lacks_attr")
+            handle.lacks_attr(first)
+        case "dict_contains" | "set_contains":
+            contains(made, handle, kind, arguments)
+        case "tensor_match":
+            made.say(kind, kind)
+            handle.tensor_match(spec_of(arguments))
+        case "dimension_marking":
+            marking(made, handle, arguments)
+        case "range_iterator_match":
+            made.say(kind, "range_iterator")
+            handle.range_iterator(range(*arguments[:3]))
+        case "tuple_iterator_length" | "dict_version":
+            made.say(kind, kind)
+            getattr(handle, kind)(first)
+        case "mapping_keys":
+            mapping_keys(made, handle, list(first))
+        case "lambda":
+            python(made, handle, kind, arguments[-2], first)
+        case "dispatch_key_set":
+            raw = first.raw_repr()
+            python(made, handle, kind, raw, lambda keys: keys.raw_repr() == raw)
+        case _ if kind in BARE:
+            made.say(kind, BARE[kind])
+            getattr(handle, BARE[kind])()
+        case _:
+            raise refuse(f"leaf {kind} of {node.source}")
+
+
+def equals(made: Translator, handle: Any, value: Any) -> None:
+    """Of the same type and equal; objects that equal only themselves by identity."""
+    kind = "equals_match"
+    if isinstance(value, UNIQUE):
+        made.say(kind, "id_match_held")
+        handle.id_match_held(value)
+        return
+    try:
+        handle.equals(value)
+    except (TypeError, ValueError):
+        if isinstance(value, (tuple, list)):
+            made.say(kind, "its items")
+            handle.type_match(type(value)).length(len(value))
+            step = handle.tuple_item if isinstance(value, tuple) else handle.list_item
+            for place, item in enumerate(value):
+                equals(made, step(place), item)
+            return
+        python(made, handle, kind, value, same_as(value))
+        return
+    made.say(kind, "equals")
+
+
+def same_as(value: Any) -> Callable[[Any], bool]:
+    return lambda x: x is value or (type(x) is type(value) and x == value)
+
+
+def contains(made: Translator, handle: Any, kind: str, arguments: Arguments) -> None:
+    """A key or an item is there, or is not."""
+    yes, key = arguments[:2]
+    ours = f"{kind.split('_')[0]}_{'contains' if yes else 'lacks'}"
+    try:
+        getattr(handle, ours)(key)
+    except (TypeError, ValueError):
+        python(made, handle, kind, key, lambda value: (key in value) == yes)
+        return
+    made.say(kind, ours)
+
+
+def mapping_keys(made: Translator, handle: Any, keys: list[Any]) -> None:
+    """The keys of any mapping, in order."""
+    try:
+        handle.mapping_keys(tuple(keys))
+    except (TypeError, ValueError):
+        python(made, handle, "mapping_keys", keys, lambda x: [*x.keys()] == keys)
+        return
+    made.say("mapping_keys", "mapping_keys")
+
+
+def spec_of(arguments: Arguments) -> gt.TensorSpec:
+    """A tensor as torch's leaf compares it; None is a size or stride that is free."""
+    value, sizes, strides, *_, kind, keys = arguments
+    included = torch._C._dispatch_tls_local_include_set()
+    excluded = torch._C._dispatch_tls_local_exclude_set()
+    spec = gt.TensorSpec(
+        type=kind,
+        dtype=value.dtype,
+        device=str(value.device),
+        ndim=len(sizes),
+        shape=tuple(sizes),
+        requires_grad=value.requires_grad,
+        local_dispatch_keys=((keys | included) - excluded).raw_repr(),
+    )
+    is_strided = value.layout is torch.strided and strides is not None
+    return spec.replace(strides=tuple(strides)) if is_strided else spec
+
+
+def marking(made: Translator, handle: Any, arguments: Arguments) -> None:
+    """Nobody marked a dimension of the tensor as dynamic."""
+    kind, (expected, _, dependent) = "dimension_marking", arguments[:3]
+    if expected or dependent:
+        raise refuse("a tensor with a marked dimension")
+    made.say(kind, "lacks_static_attr")
+    handle.lacks_static_attr("_has_dynamo_dim_marking")
+
+
+def ordered(made: Translator, node: Node) -> tuple[Any, ...] | None:
+    """A dict in order: its exact type, and its keys or their number."""
+    handle, keys = made.handle(node), made.constant_keys(node)
+    handle.type_match(type(node.example))
+    if keys is None:
+        made.say("ordered dict", "length")
+        handle.length(len(node.example))
+    else:
+        made.say("ordered dict", "dict_keys")
+        handle.dict_keys(keys)
+    return keys
