@@ -188,6 +188,7 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
             handle.length(first)
         case "no_hasattr":
             made.say(kind, "lacks_attr")
+            made.note_reading(node.example, first, f"no {node.source}.{first}")
             handle.lacks_attr(first)
         case "dict_contains" | "set_contains":
             contains(made, handle, kind, arguments)

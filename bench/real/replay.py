@@ -64,7 +64,7 @@ class Replayed:
     literal: float
     """guardtree's time where each step is the one of the same name."""
     python: list[str]
-    """What is asked of Python besides what is in every tree."""
+    """What is asked of Python, or read by it, besides what is in every tree."""
 
 
 def trees(names: set[str] | None = None) -> Iterator[Tree]:
@@ -115,5 +115,5 @@ def measure(tree: Tree, effort: Effort) -> Replayed:
         times[THEIRS],
         median(ratios[i] for i in kept),
         times[LITERAL],
-        tree.translation.python,
+        [*tree.translation.python, *tree.translation.user],
     )

@@ -16,6 +16,7 @@ NOTES = [
     "Nothing is subtracted; every tree asks Python for the hooks of saved tensors.",
     "Guards are those of the peer's tree: leafs, relations and lambdas.",
 ]
+FEW = 2
 SHOWN = 12
 """So many differences are told, and how many more there are."""
 
@@ -48,10 +49,17 @@ def tables(found: list[Replayed]) -> list[Table]:
         families(plain),
     ]
     if asking:
-        notes = [f"{each.tree}: {'; '.join(each.python)}" for each in asking]
+        notes = [f"{each.tree}: {told(each.python)}" for each in asking]
         rows = [row_of(each) for each in asking]
-        made.insert(1, Table("Trees that ask Python for more", COLUMNS, rows, notes))
+        title = "Trees that run Python code for more than that"
+        made.insert(1, Table(title, COLUMNS, rows, notes))
     return made
+
+
+def told(texts: list[str]) -> str:
+    """The first few, and how many there are."""
+    more = f"; and {len(texts) - FEW} more" if len(texts) > FEW else ""
+    return "; ".join(texts[:FEW]) + more
 
 
 def families(found: list[Replayed]) -> Table:

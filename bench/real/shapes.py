@@ -79,7 +79,9 @@ def value_of(made: Translator, tree: ast.expr) -> Any:
         case ast.Subscript(ast.Name("G"), ast.Constant(name)):
             return made.guards.global_(name)
         case ast.Attribute(owner, name):
-            is_module = isinstance(example_of(made, owner), ModuleType)
+            example = example_of(made, owner)
+            made.note_reading(example, name, text)
+            is_module = isinstance(example, ModuleType) and name in vars(example)
             step = "module_attr" if is_module and not made.literal else "attr"
             return getattr(value_of(made, owner), step)(name)
         case ast.Subscript(owner, ast.Constant(key)):

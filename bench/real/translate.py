@@ -2,7 +2,7 @@
 
 What has no counterpart is refused by its name. What can only be asked of Python is, and
 is counted: `ambient` has what Dynamo asks of its own state in every tree, `python` what
-a tree asks besides.
+a tree asks besides, `user` the attributes that no engine reads without Python code.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import guardtree as gt
 
 from . import leafs, shapes
+from .purity import runs_python
 from .record import Node, Recording
 
 
@@ -32,6 +33,9 @@ class Translation:
     """How often torch's name became ours; leafs, steps and relations."""
     ambient: list[str] = field(default_factory=list)
     python: list[str] = field(default_factory=list)
+    """What only Python can be asked."""
+    user: list[str] = field(default_factory=list)
+    """Attributes that are read by Python code of their owner's type, in any engine."""
 
 
 # Torch's step and ours, which takes the same operand.
@@ -70,10 +74,12 @@ class Translator:
     """Walks a recorded tree. With `literal` each step is the one of the same name, even
     where another one says the same and is faster."""
 
-    def __init__(self, recording: Recording, literal: bool = False) -> None:
+    def __init__(
+        self, recording: Recording, literal: bool = False, guards: Any = None
+    ) -> None:
         self.recording = recording
         self.literal = literal
-        self.guards = gt.GuardManager(recording.function)
+        self.guards: Any = guards or gt.GuardManager(recording.function)
         self.made = Translation(self.guards)
         self.facts: dict[str, int | bool] = {}
         self.handles: dict[Node, Any] = {recording.root: self.guards}
@@ -174,6 +180,8 @@ class Translator:
             return base.attr("__closure__")
         if name in OF_FUNCTIONS:
             return self.function_step(base, node)
+        if name == "getattr":
+            self.note_reading(example, operand, node.source)
         if name == "getattr" and self.is_module_attr(example, operand):
             self.say("getattr of module", "module_attr")
             return base.module_attr(operand)
@@ -233,6 +241,11 @@ class Translator:
                 return self.guards.module(module.__name__)
             return self.compute(node, self.guards.f_locals(), operand)
         raise RefusedError(f"step {name} of the frame")
+
+    def note_reading(self, value: Any, name: str, source: str) -> None:
+        """An attribute is read, or found to be absent."""
+        if runs_python(value, name):
+            self.made.user.append(f"{source} of a {type(value).__name__}")
 
     def guards_code(self) -> Any:
         """The frame's code."""

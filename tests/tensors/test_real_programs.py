@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 if gtt.has_plugin():
-    from real import agree, programs, record, replay, run, translate
+    from real import agree, programs, purity, record, replay, run, translate
     from real.replay import Tree
 
 # Some of each family that compile in a moment.
@@ -99,6 +99,53 @@ def test_both_engines_agree_on_each_change(name: str) -> None:
         found = agree.agreement(tree)
         assert not found.differences
         assert found.failed > 10
+
+
+class Named:
+    """Reads one attribute by a property, and makes up another."""
+
+    plain = 1
+
+    @property
+    def computed(self) -> int:
+        return 2
+
+    def __getattr__(self, name: str) -> int:
+        if name != "made_up":
+            raise AttributeError(name)
+        return 3
+
+
+class Watched:
+    """Reads all attributes in Python."""
+
+    def __getattribute__(self, name: str) -> object:
+        return object.__getattribute__(self, name)
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "runs"),
+    [
+        (Named(), "plain", False),
+        (Named(), "computed", True),
+        (Named(), "made_up", True),
+        (Watched(), "anything", True),
+        (torch.nn.Linear(1, 1), "training", False),
+        (torch.nn.Linear(1, 1), "absent", True),
+        (torch.ones(1), "grad", False),
+        (torch, "absent", True),
+    ],
+)
+def test_code_that_reads_an_attribute_is_told(
+    value: object, name: str, runs: bool
+) -> None:
+    assert purity.runs_python(value, name) == runs
+
+
+def test_trees_that_run_code_of_the_user_are_told() -> None:
+    (tree,) = trees("recurrent_cell")
+    assert [text.rpartition(" ")[2] for text in tree.translation.user] == ["VFModule"]
+    assert not trees("optional_attribute")[0].translation.user
 
 
 def test_a_leaf_that_was_not_written_down_is_noticed() -> None:

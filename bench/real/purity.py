@@ -1,0 +1,29 @@
+"""Whether to read an attribute runs Python code of the value's type."""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType, ModuleType
+from typing import Any
+
+MISSING = object()
+
+
+def runs_python(value: Any, name: str) -> bool:
+    """Whether `getattr(value, name)` calls a function written in Python."""
+    kind = type(value)
+    if isinstance(inspect.getattr_static(kind, "__getattribute__"), FunctionType):
+        return True
+    found = inspect.getattr_static(value, name, MISSING)
+    if found is MISSING:
+        hook = inspect.getattr_static(kind, "__getattr__", MISSING)
+        if isinstance(value, ModuleType) and hook is MISSING:
+            hook = vars(value).get("__getattr__", MISSING)
+        return hook is not MISSING
+    own = getattr(value, "__dict__", {})
+    if isinstance(value, type) or name in own:
+        return False
+    if isinstance(found, property):
+        return isinstance(found.fget, FunctionType)
+    get = inspect.getattr_static(type(found), "__get__", MISSING)
+    return isinstance(get, FunctionType)
