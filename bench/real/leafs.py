@@ -81,8 +81,21 @@ def add(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
         ask(made, made.guards.module("torch"), kind, arguments[0], arguments[-2])
     elif node.step == "globals_dict":
         of_globals(made, kind, arguments)
+    elif kind == "dict_contains" and lacks_attribute(made, node, arguments):
+        return
     elif not (node.is_ordered and kind in ("type_match", "dict_length_check")):
         of_value(made, node, kind, arguments)
+
+
+def lacks_attribute(made: Translator, node: Node, arguments: Arguments) -> bool:
+    """Says that the `__dict__` of what is no class lacks a name, if a leaf does."""
+    yes, name = arguments[:2]
+    is_own = node.step == "get_generic_dict" and type(name) is str
+    if yes or not is_own or made.literal or isinstance(node.parent.example, type):
+        return False
+    made.say("dict_contains of instance dict", "lacks_instance_attr")
+    made.handle(node.parent).lacks_instance_attr(name)
+    return True
 
 
 def ask(made: Translator, handle: Any, kind: str, function: Any, parts: Any) -> None:
