@@ -28,6 +28,7 @@ FEW, MANY = 2_000, 12_000
 SHAPES = {
     "leaf": "two type checks of locals",
     "values": "the same, and the length of a value that is fetched",
+    "python": "the type checks, and a guard that is a function written in Python",
 }
 CALLS = {
     "empty": "an empty loop",
@@ -38,7 +39,7 @@ CALLS = {
     "c": "a look-up through the C interface",
 }
 CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-C_BENCHMARKS = {"leaf": "two_type_match", "values": "length"}
+C_BENCHMARKS = {"leaf": "two_type_match", "values": "length", "python": "user_code"}
 
 
 class Value:
@@ -56,6 +57,10 @@ def special(x: Any, y: Any) -> Any:
     return y
 
 
+def holds(value: Any) -> bool:
+    return True
+
+
 def guards_of(target: Any, shape: str) -> Any:
     import guardtree as gt
 
@@ -64,6 +69,8 @@ def guards_of(target: Any, shape: str) -> Any:
     guards.local("y").type_match(Value)
     if shape == "values":
         guards.local("y").instance_attr("items").length(2)
+    elif shape == "python":
+        guards.local("y").python(holds)
     return guards
 
 
