@@ -129,6 +129,19 @@ private:
 
 constinit ForeignStacks foreign_stacks;
 
+/// True when less than 16 KiB (a quarter of a small stack) are left of the stack that
+/// `here` is in, which is not the thread's own: a fiber's. The end of the memory
+/// mapping counts as the end of the stack. False where that cannot be read. Needs the
+/// GIL.
+bool is_foreign_stack_low(uintptr_t here) noexcept {
+    constexpr size_t margin = size_t{16} * 1024;
+    const Range* stack = foreign_stacks.find(here);
+    if (stack && here >= floor_of(*stack, margin)) return false;
+    // New, or low: the mapping may be another one by now.
+    stack = foreign_stacks.read(here);
+    return stack && here < floor_of(*stack, margin);
+}
+
 }  // namespace
 
 uintptr_t find_stack_floor() noexcept {
@@ -144,15 +157,6 @@ uintptr_t find_stack_floor() noexcept {
     own_stack.low = reinterpret_cast<uintptr_t>(low);
     own_stack.high = own_stack.low + size;
     return floor_of(own_stack, size_t{256} * 1024);
-}
-
-bool is_foreign_stack_low(uintptr_t here) noexcept {
-    constexpr size_t margin = size_t{16} * 1024;
-    const Range* stack = foreign_stacks.find(here);
-    if (stack && here >= floor_of(*stack, margin)) return false;
-    // New, or low: the mapping may be another one by now.
-    stack = foreign_stacks.read(here);
-    return stack && here < floor_of(*stack, margin);
 }
 
 [[gnu::noinline]] bool is_stack_low(uintptr_t& floor) noexcept {

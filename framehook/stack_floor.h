@@ -10,12 +10,6 @@ namespace guardtree {
 /// evaluation and its error handling.
 uintptr_t find_stack_floor() noexcept;
 
-/// True when less than 16 KiB (a quarter of a small stack) are left of the stack that
-/// `here` is in, which is not the thread's own: a fiber's. The end of the memory
-/// mapping counts as the end of the stack. False where that cannot be read. Needs the
-/// GIL.
-bool is_foreign_stack_low(uintptr_t here) noexcept;
-
 /// The caller's stack pointer.
 inline uintptr_t stack_pointer() noexcept {
 #if defined(__x86_64__)
