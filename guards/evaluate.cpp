@@ -6,13 +6,15 @@
 
 namespace guardtree {
 
+template Verdict walk(const Program&, const View&, PyObject**, Owned<>&,
+                      NoObserver&) noexcept;
+
 namespace {
 
 [[gnu::noinline]] Verdict evaluate_held(const Program& program, const View& view,
                                         PyObject** values, Owned<>& error) {
     return with_user_code(view, [&](const View& held) {
-        NoObserver observer;
-        return walk(program, held, values, error, observer);
+        return evaluate_prepared(program, held, values, error);
     });
 }
 
@@ -22,6 +24,11 @@ Verdict evaluate(const Program& program, const View& view, PyObject** values,
                  Owned<>& error) {
     if (program.calls_python()) [[unlikely]]
         return evaluate_held(program, view, values, error);
+    return evaluate_prepared(program, view, values, error);
+}
+
+Verdict evaluate_prepared(const Program& program, const View& view, PyObject** values,
+                          Owned<>& error) {
     NoObserver observer;
     return walk(program, view, values, error, observer);
 }

@@ -14,4 +14,9 @@ namespace guardtree {
 Verdict evaluate(const Program& program, const View& view, PyObject** values,
                  Owned<>& error);
 
+/// The same where the caller sees to what user code needs (lookup.h: UserCode, and a
+/// view that does not only borrow), or where no guard runs any.
+Verdict evaluate_prepared(const Program& program, const View& view, PyObject** values,
+                          Owned<>& error);
+
 }  // namespace guardtree

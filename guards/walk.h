@@ -411,4 +411,9 @@ done:
     return outcome;
 }
 
+/// Compiled once, in evaluate.cpp: GCC leaves checks out of line in some of the files
+/// that call it, and which copy a program gets would be up to the linker.
+extern template Verdict walk(const Program&, const View&, PyObject**, Owned<>&,
+                             NoObserver&) noexcept;
+
 }  // namespace guardtree
