@@ -15,9 +15,11 @@
 namespace guardtree {
 namespace {
 
-Verdict evaluated(const Program& program, const View& view) {
+/// Where the caller sees to what user code needs.
+[[gnu::always_inline]] inline bool passes_on(const Program& program, const View& view) {
     Owned<> error;
-    return evaluate(program, view, GUARDTREE_ROOM(program.value_count()), error);
+    PyObject** const values = GUARDTREE_ROOM(program.value_count());
+    return evaluate_prepared(program, view, values, error) == Verdict::pass;
 }
 
 /// On a dict, without a reference to any value, where no user code runs. False where a
@@ -26,18 +28,18 @@ bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
                 bool& passes) {
     if (program.calls_python() || program.owned_count() > 0) return false;
     return with_dict_view(program.names(), tree, dict, [&](const View& view) {
-        passes = evaluated(program, view) == Verdict::pass;
+        passes = passes_on(program, view);
     });
 }
 
 /// Where user code may run, which may end `self`.
-bool check_subject(PyObject* self, PyObject* subject) {
+[[gnu::noinline]] bool check_subject(PyObject* self, PyObject* subject) {
     const auto held_self = Owned<>::share(self);
     GuardTree& tree = GuardManager::from_python(self)->tree();
     const Shared<CompiledGuards> compiled = tree.compiled();
     bool passes = false;
     const auto check_on = [&](const View& view) {
-        passes = evaluated(compiled->program, view) == Verdict::pass;
+        passes = passes_on(compiled->program, view);
         return !PyErr_Occurred();
     };
     if (!with_view(

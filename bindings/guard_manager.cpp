@@ -56,41 +56,18 @@ GuardTree::GuardTree(const GuardTree& other, Tree guards)
       code_(other.code_),
       function_(other.function_) {}
 
-PyCodeObject* GuardTree::code() const {
-    if (code_.is_dead()) {
-        throw py::value_error(
-            "the code these guards were made for is gone; keep its function alive, or "
-            "make "
-            "a GuardManager for the new one");
-    }
-    return reinterpret_cast<PyCodeObject*>(code_.object);
+void GuardTree::refuse_dead_code() {
+    throw py::value_error(
+        "the code these guards were made for is gone; keep its function alive, or make "
+        "a GuardManager for the new one");
 }
 
-PyFunctionObject* GuardTree::function() const noexcept {
-    if (!function_.object || function_.is_dead()) return nullptr;
-    return reinterpret_cast<PyFunctionObject*>(function_.object);
-}
-
-Scope scope_of(PyCodeObject* code, PyFunctionObject* function) noexcept {
-    Scope scope{.code = code};
-    if (function) {
-        scope.globals = function->func_globals;
-        scope.builtins = function->func_builtins;
-        scope.closure = function->func_closure;
-    }
-    return scope;
-}
-
-const Shared<CompiledGuards>& GuardTree::compiled() {
-    if (!compiled_) {
-        auto made = make_shared_counted<CompiledGuards>();
-        Diagnostic problem;
-        if (!Program::compile(tree, code(), made->program, problem)) {
-            throw_diagnostic(problem);
-        }
-        compiled_ = std::move(made);
-    }
-    return compiled_;
+void GuardTree::compile() {
+    auto made = make_shared_counted<CompiledGuards>();
+    Diagnostic problem;
+    if (!Program::compile(tree, code(), made->program, problem))
+        throw_diagnostic(problem);
+    compiled_ = std::move(made);
 }
 
 void GuardTree::keep(References& references) {

@@ -22,7 +22,15 @@ struct CompiledGuards : Counted {
 };
 
 /// Where a function's names are looked up, or those of code alone; borrowed.
-Scope scope_of(PyCodeObject* code, PyFunctionObject* function) noexcept;
+inline Scope scope_of(PyCodeObject* code, PyFunctionObject* function) noexcept {
+    Scope scope{.code = code};
+    if (function) {
+        scope.globals = function->func_globals;
+        scope.builtins = function->func_builtins;
+        scope.closure = function->func_closure;
+    }
+    return scope;
+}
 
 /// The tree of a root handle, what it was made for, and its program.
 class GuardTree {
@@ -50,16 +58,27 @@ public:
     References spare;
 
     /// The code object that names are resolved in. Throws when it has died.
-    PyCodeObject* code() const;
+    PyCodeObject* code() const {
+        if (code_.is_dead()) [[unlikely]]
+            refuse_dead_code();
+        return reinterpret_cast<PyCodeObject*>(code_.object);
+    }
 
     /// The function, or null when there was none or it has died.
-    PyFunctionObject* function() const noexcept;
+    PyFunctionObject* function() const noexcept {
+        if (!function_.object || function_.is_dead()) return nullptr;
+        return reinterpret_cast<PyFunctionObject*>(function_.object);
+    }
 
     /// What an edit calls: the next check compiles anew.
     void changed() noexcept { compiled_ = {}; }
 
     /// The tree as it is now, compiled. Throws what does not compile.
-    const Shared<CompiledGuards>& compiled();
+    const Shared<CompiledGuards>& compiled() {
+        if (!compiled_) [[unlikely]]
+            compile();
+        return compiled_;
+    }
 
     /// The program of the last check; null when guards were added since.
     const Program* program() const noexcept {
@@ -70,6 +89,9 @@ public:
     void clear();
 
 private:
+    [[noreturn]] static void refuse_dead_code();
+    void compile();
+
     References scope_references_;
     Identity code_;
     Identity function_;

@@ -38,11 +38,13 @@ bool with_view(std::span<const SlotName> names, PyObject* subject, ScopeOf scope
                Use use) {
     const auto held_subject = Owned<>::share(subject);
     const UserCode user_code;
-    if (FrameHandle* frame = FrameHandle::from_python(subject)) {
+    const bool is_dict = PyDict_CheckExact(subject);
+    FrameHandle* const frame = is_dict ? nullptr : FrameHandle::from_python(subject);
+    if (frame) {
         const Shared<KeptView> view = frame->view();
         return use(*view);
     }
-    if (!PyDict_Check(subject)) require_mapping(subject);
+    if (!is_dict && !PyDict_Check(subject)) require_mapping(subject);
     const HeldScope held = scope_of();
     // Who names no local reads no slot.
     const size_t count =
