@@ -36,7 +36,8 @@ public:
         if (find_quickly(subject, found, bound)) return found;
         const Shared<Table> pinned = table;
         const auto use = [&](const View& view) {
-            found = first_of(*pinned, view, bound);
+            found = !bound && !is_strict() ? first_prepared(*pinned, view)
+                                           : first_of(*pinned, view, bound);
             return true;
         };
         const auto held = [&] { return HeldScope(scope_); };
@@ -112,6 +113,18 @@ private:
         if (PyErr_Occurred()) throw py::error_already_set();
         if (is_judged && !is_right_answer(lookup.view(), table, found))
             throw py::error_already_set();
+        return noted(found);
+    }
+
+    /// The same where nobody judges and the caller sees to what user code needs.
+    static Shared<Entry> first_prepared(const Table& table, const View& view) {
+        QuietLookup lookup(table, view, GUARDTREE_ROOM(table.value_count()));
+        const Entry* found = lookup.find_apart();
+        if (!found && PyErr_Occurred()) throw py::error_already_set();
+        return noted(found);
+    }
+
+    static Shared<Entry> noted(const Entry* found) noexcept {
         if (!found) return {};
         note_hit(*found);
         return Shared<Entry>(const_cast<Entry*>(found));
@@ -167,10 +180,9 @@ PyObject* look_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
         PyObject* const otherwise = count > 1 ? arguments[1] : Py_None;
         Shared<Entry> found;
         if (table.find_quickly(*arguments, found)) return payload_of(found, otherwise);
-        const auto all = static_cast<size_t>(count);
-        const HeldCall held(self, arguments, all, nullptr,
-                            GUARDTREE_ROOM(HeldCall::room(all, nullptr)));
-        return payload_of(table.find(*held.arguments()), otherwise);
+        const auto held_self = Owned<>::share(self);
+        const auto held_otherwise = Owned<>::share(otherwise);
+        return payload_of(table.find(*arguments), otherwise);  // which holds that one
     });
 }
 

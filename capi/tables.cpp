@@ -93,7 +93,8 @@ int found_entry(const Entry& entry, guardtree_found& found) noexcept {
 }
 
 /// Hands over what was found; null: nobody wants it.
-void hand_over(Lookup& lookup, guardtree_bound* to) noexcept {
+template <class AnyLookup>
+void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
     if (!to || !lookup.has_values()) return;
     lookup.take(to->values);
     to->count = lookup.value_count();
@@ -103,7 +104,8 @@ void hand_over(Lookup& lookup, guardtree_bound* to) noexcept {
 [[gnu::noinline]] int look_up_pinned(guardtree_table* given, guardtree_view* view,
                                      PyObject**, size_t, guardtree_found* found,
                                      guardtree_bound* bound) {
-    if (PyErr_Occurred()) [[unlikely]]
+    PyThreadState* const thread = PyThreadState_Get();
+    if (has_exception(thread)) [[unlikely]]
         return GUARDTREE_EXCEPTION;  // the client's own
     constexpr auto mode = Lookup::Mode::user_code;
     guardtree_table& table = *given;
@@ -112,7 +114,8 @@ void hand_over(Lookup& lookup, guardtree_bound* to) noexcept {
     const Shared<guardtree_table> pinned(&table);
     const ViewUse use(held);
     Lookup lookup(entries, *held.view,
-                  GUARDTREE_ROOM(Lookup::room(entries, *held.view, mode)), mode);
+                  GUARDTREE_ROOM(Lookup::room(entries, *held.view, mode)), mode,
+                  thread);
     const Entry* entry = lookup.find();
     if (!entry) {
         ++table.misses;
@@ -141,7 +144,7 @@ template <bool may_bind = true>
     const Table& entries = *table->entries;
     if ((scratch ? size : 0) < entries.value_count()) [[unlikely]]
         return refused_room(scratch);
-    Lookup lookup(entries, *HeldView::of(view)->view, scratch, Lookup::Mode::quiet);
+    QuietLookup lookup(entries, *HeldView::of(view)->view, scratch);
     const Entry* entry = lookup.find();
     if (!entry) {
         ++table->misses;

@@ -371,8 +371,7 @@ PyObject* GuardedFunction::call_with_values(const Target& target, const Call& ca
     const Scope scope = scope_of_call(function);
     const SlotsView view(scope, arguments);
     PyObject* values[few_values];
-    Lookup lookup(*table_, view, values, Lookup::Mode::quiet);
-    return lookup.find();
+    return QuietLookup(*table_, view, values).find();
 }
 
 /// What is called is held meanwhile.

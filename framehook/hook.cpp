@@ -53,20 +53,28 @@ PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throw
     return nullptr;
 }
 
-PyObject* run_entry(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
-                    CodeCache& cache, const Entry& entry) {
-    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
-    if (fits_in_place(thread, frame, code, replacement)) [[likely]] {
-        const auto kept = Owned<PyCodeObject>::share(code);
-        CPython::substitute(thread, frame, code, replacement);
-        return run_frame;
-    }
+/// Of an entry whose code does not fit in place.
+[[gnu::noinline]] PyObject* call_entry(PyThreadState* thread, CPython::Frame* frame,
+                                       PyCodeObject* code, CodeCache& cache,
+                                       PyCodeObject* replacement) {
     if (!may_be_called(frame, code)) {
         ++cache.counters.not_run;
         return run_frame;
     }
     ++cache.counters.called;
     return call_replacement(thread, frame, code, replacement);
+}
+
+[[gnu::always_inline]] inline PyObject* run_entry(PyThreadState* thread,
+                                                  CPython::Frame* frame,
+                                                  PyCodeObject* code, CodeCache& cache,
+                                                  const Entry& entry) {
+    auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
+    if (!fits_in_place(thread, frame, code, replacement)) [[unlikely]]
+        return call_entry(thread, frame, code, cache, replacement);
+    const auto kept = Owned<PyCodeObject>::share(code);
+    CPython::substitute(thread, frame, code, replacement);
+    return run_frame;
 }
 
 /// Makes the frame one of the entry's code, with `bound` (taken over) as locals. Where
@@ -212,38 +220,19 @@ struct CallbackArguments {
     return give_own_function(frame) ? decided : abandon(thread, frame);
 }
 
+/// Values of a look-up that need no room of their own.
+constexpr uint16_t few_values = 8;
+
 CodeCache* find_cache(PyCodeObject* code) noexcept {
     return static_cast<CodeCache*>(CPython::code_extra(code, code_cache_index));
 }
 
-/// A look-up that may run user code, is judged, or needs many values.
-[[gnu::noinline]] PyObject* decide_large(PyThreadState* thread, CPython::Frame* frame,
-                                         PyCodeObject* code, CodeCache& cache,
-                                         const View& view) {
-    constexpr auto mode = Lookup::Mode::user_code;
-    const Table& table = *cache.table();
-    Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)), mode);
-    const Entry* entry = lookup.find();
-    const bool is_refused = protocol.is_right_answer && !PyErr_Occurred() &&
-                            !protocol.is_right_answer(view, table, entry);
-    lookup.close();
-    cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
-    if (is_refused || (!entry && PyErr_Occurred())) return abandon(thread, frame);
-    if (!entry) return handle_miss(thread, frame, code, cache, view);
-    if (lookup.has_values()) {
-        PyObject** const bound = GUARDTREE_ROOM(lookup.value_count());
-        lookup.take(bound);
-        return hit_bound(thread, frame, code, cache, *entry, bound);
-    }
-    note_hit(*entry);
-    return run_entry(thread, frame, code, cache, *entry);
-}
-
-/// Of an entry that passed without user code.
+/// Of an entry that passed, once nothing of the look-up runs user code any more.
+template <class AnyLookup>
 [[gnu::always_inline]] inline PyObject* run_hit(PyThreadState* thread,
                                                 CPython::Frame* frame,
                                                 PyCodeObject* code, CodeCache& cache,
-                                                const Entry& entry, Lookup& lookup) {
+                                                const Entry& entry, AnyLookup& lookup) {
     if (lookup.has_values()) [[unlikely]] {
         PyObject** const bound = GUARDTREE_ROOM(lookup.value_count());
         lookup.take(bound);
@@ -253,7 +242,72 @@ CodeCache* find_cache(PyCodeObject* code) noexcept {
     return run_entry(thread, frame, code, cache, entry);
 }
 
-/// What becomes of a frame. `missed`: the table was looked up and no entry passed.
+/// A look-up that may run user code, is judged, or needs many values.
+[[gnu::noinline]] PyObject* decide_large(PyThreadState* thread, CPython::Frame* frame,
+                                         PyCodeObject* code, CodeCache& cache) {
+    constexpr auto mode = Lookup::Mode::user_code;
+    PyObject* decided = nullptr;
+    {
+        const FrameView view(frame);  // the end of its dict may run user code, too
+        const Table& table = *cache.table();
+        Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)),
+                      mode, thread);
+        const Entry* entry = lookup.find();
+        const bool is_refused = protocol.is_right_answer && !PyErr_Occurred() &&
+                                !protocol.is_right_answer(view, table, entry);
+        lookup.close();
+        cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
+        if (is_refused || (!entry && PyErr_Occurred())) [[unlikely]]
+            decided = abandon(thread, frame);
+        else if (entry) [[likely]]
+            decided = run_hit(thread, frame, code, cache, *entry, lookup);
+        else
+            decided = handle_miss(thread, frame, code, cache, view);
+    }
+    return after_user_code(thread, frame, decided);
+}
+
+/// A look-up that runs no user code. A miss may.
+[[gnu::noinline]] PyObject* decide_small(PyThreadState* thread, CPython::Frame* frame,
+                                         PyCodeObject* code, CodeCache& cache) {
+    PyObject* decided = nullptr;
+    {
+        const FrameView view(frame);
+        PyObject* values[few_values];
+        QuietLookup lookup(*cache.table(), view, values);
+        if (const Entry* entry = lookup.find()) [[likely]]
+            return run_hit(thread, frame, code, cache, *entry, lookup);
+        decided = handle_miss(thread, frame, code, cache, view);
+    }
+    return after_user_code(thread, frame, decided);
+}
+
+/// Without a look-up: no entry passed.
+[[gnu::cold, gnu::noinline]] PyObject* decide_missed(PyThreadState* thread,
+                                                     CPython::Frame* frame,
+                                                     PyCodeObject* code,
+                                                     CodeCache& cache) {
+    PyObject* decided = nullptr;
+    {
+        const FrameView view(frame);
+        decided = handle_miss(thread, frame, code, cache, view);
+    }
+    return after_user_code(thread, frame, decided);
+}
+
+/// Of a code that was never looked up.
+[[gnu::cold, gnu::noinline]] PyObject* decide_new(PyThreadState* thread,
+                                                  CPython::Frame* frame,
+                                                  PyCodeObject* code) {
+    if (hook_thread.allowed() != Mode::compile) return run_frame;
+    CodeCache* const cache = CodeCache::of(code);
+    if (!cache) return abandon(thread, frame);
+    if (protocol.is_right_answer) return decide_large(thread, frame, code, *cache);
+    return decide_small(thread, frame, code, *cache);
+}
+
+/// What becomes of a frame. `missed`: the table was looked up and no entry passed. Has
+/// no stack frame of its own: the last thing it does is a call.
 PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
                  CodeCache* cache, bool missed) {
     if (hook_thread.passing == code) [[unlikely]] {
@@ -263,30 +317,14 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     }
     if (!CPython::at_start(frame, code) || CPython::is_tracing(thread))
         return run_frame;
-    if (!cache) [[unlikely]] {
-        if (hook_thread.allowed() != Mode::compile) return run_frame;
-        cache = CodeCache::of(code);
-        if (!cache) return abandon(thread, frame);
-    }
-    PyObject* decided = nullptr;
-    {
-        const FrameView view(frame);  // the end of its dict may run user code, too
-        const Table& table = *cache->table();
-        constexpr uint16_t few_values = 8;
-        if (missed) {
-            decided = handle_miss(thread, frame, code, *cache, view);
-        } else if (table.calls_python() || table.value_count() > few_values ||
-                   protocol.is_right_answer) {
-            decided = decide_large(thread, frame, code, *cache, view);
-        } else {
-            PyObject* values[few_values];
-            Lookup lookup(table, view, values, Lookup::Mode::quiet);
-            if (const Entry* entry = lookup.find()) [[likely]]
-                return run_hit(thread, frame, code, *cache, *entry, lookup);
-            decided = handle_miss(thread, frame, code, *cache, view);
-        }
-    }
-    return after_user_code(thread, frame, decided);
+    if (!cache) [[unlikely]]
+        return decide_new(thread, frame, code);
+    if (missed) return decide_missed(thread, frame, code, *cache);
+    const Table& table = *cache->table();
+    if (table.calls_python() || table.value_count() > few_values ||
+        protocol.is_right_answer)
+        return decide_large(thread, frame, code, *cache);
+    return decide_small(thread, frame, code, *cache);
 }
 
 [[gnu::cold, gnu::noinline]] PyObject* raise_recursion(PyThreadState* thread,
@@ -318,19 +356,13 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_decided(thread, frame, CPython::code(frame), cache, false);
 }
 
-/// The part of evaluate_frame for threads with a callback.
-[[gnu::noinline]] PyObject* evaluate_hooked(PyThreadState* thread,
-                                            CPython::Frame* frame) {
-    PyCodeObject* code = CPython::code(frame);
-    CodeCache* cache = find_cache(code);
-    if (cache ? cache->is_special() : hook_thread.allowed() != Mode::compile) {
-        return evaluate_special(thread, frame, cache);
-    }
+/// The frame of a code whose table is of leaf programs.
+[[gnu::noinline]] PyObject* evaluate_leaf(PyThreadState* thread, CPython::Frame* frame,
+                                          PyCodeObject* code, CodeCache& cache) {
     bool missed = false;
-    if (cache && cache->table()->is_leaf() && !hook_thread.passing &&
-        !protocol.is_right_answer && CPython::at_start(frame, code) &&
-        !CPython::is_tracing(thread)) [[likely]] {
-        const Entry* entry = Lookup::in_slots(*cache->table(), CPython::slots(frame));
+    if (!hook_thread.passing && !protocol.is_right_answer &&
+        CPython::at_start(frame, code) && !CPython::is_tracing(thread)) [[likely]] {
+        const Entry* entry = Lookup::in_slots(*cache.table(), CPython::slots(frame));
         missed = !entry;
         if (entry) [[likely]] {
             auto* replacement = reinterpret_cast<PyCodeObject*>(entry->payload.get());
@@ -342,17 +374,37 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
             }
         }
     }
-    return evaluate_decided(thread, frame, code, cache, missed);
+    return evaluate_decided(thread, frame, code, &cache, missed);
+}
+
+/// The part of evaluate_frame for threads with a callback. Has no stack frame of its
+/// own: the last thing it does is a call.
+[[gnu::noinline]] PyObject* evaluate_hooked(PyThreadState* thread,
+                                            CPython::Frame* frame) {
+    PyCodeObject* code = CPython::code(frame);
+    CodeCache* cache = find_cache(code);
+    if (cache ? cache->is_special() : hook_thread.allowed() != Mode::compile)
+        return evaluate_special(thread, frame, cache);
+    if (cache && cache->table()->is_leaf()) [[likely]]
+        return evaluate_leaf(thread, frame, code, *cache);
+    return evaluate_decided(thread, frame, code, cache, false);
+}
+
+/// evaluate_held, where it takes a look at the greenlets.
+[[gnu::noinline]] PyObject* evaluate_settled(PyThreadState* thread,
+                                             CPython::Frame* frame) {
+    HookThread& hot = hook_thread;
+    hot.settle(thread);
+    if (hot.busy || hot.allowed() == Mode::off) return evaluate_below(thread, frame, 0);
+    return evaluate_hooked(thread, frame);
 }
 
 /// While a pause, a limit or a pass is open in any greenlet of this thread.
 [[gnu::noinline]] PyObject* evaluate_held(PyThreadState* thread, CPython::Frame* frame,
                                           int throwing) {
-    if (throwing) return evaluate_below(thread, frame, throwing);
-    HookThread& hot = hook_thread;
-    hot.settle(thread);
-    if (hot.busy || hot.allowed() == Mode::off) return evaluate_below(thread, frame, 0);
-    return evaluate_hooked(thread, frame);
+    if (hook_thread.is_known_paused(thread) || throwing) [[likely]]
+        return evaluate_below(thread, frame, throwing);
+    return evaluate_settled(thread, frame);
 }
 
 /// The rest of evaluate_frame: there is stack enough.

@@ -24,7 +24,8 @@ struct Parked {
 
 /// The greenlets of one thread that have records and wait, found by their owner: a
 /// server may have thousands. Without memory it forgets: a greenlet then goes on as if
-/// it had no records, and they still end well.
+/// it had no records, and they still end well. That is why it is a hash table of its
+/// own: those of libraries throw, and nothing here may.
 class ParkedGreenlets {
 public:
     ParkedGreenlets() = default;
@@ -137,6 +138,15 @@ constexpr Parked no_records{nullptr, nullptr, 0, Mode::compile, nullptr};
     Parked found = no_records;
     waiting.take(owner_of_record, found);
     load_owner(*this, owner_of_record, found);
+}
+
+const StackChunk* HookThread::begin_record(PyThreadState* thread) noexcept {
+    if (active == Mode::held)
+        settle(thread);
+    else
+        owner = top_chunk(thread);
+    if (!owner) owner = require_chunk(thread);
+    return owner;
 }
 
 [[gnu::noinline]] bool HookThread::is_settled_paused() noexcept {

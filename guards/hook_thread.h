@@ -60,10 +60,21 @@ struct HookThread {
         if (!top || top != owner || top->previous) settle_in(thread);
     }
 
+    /// Makes the greenlet that runs on `thread` the owner, for a record. The chunk that
+    /// tells it; null where there is no memory for one.
+    const StackChunk* begin_record(PyThreadState* thread) noexcept;
+
     /// Makes the greenlet of an open record the owner. Touches nothing of Python's.
     void settle(const StackChunk* owner_of_record) noexcept {
         if (owner != owner_of_record) [[unlikely]]
             change_owner(owner_of_record);
+    }
+
+    /// That guards or a callback run in the greenlet that runs on `thread`. False may
+    /// also mean that it takes settle to tell. The owner of an open record lives, so
+    /// its chunk is nobody else's.
+    bool is_known_paused(const PyThreadState* thread) const noexcept {
+        return busy != 0 && owner == top_chunk(thread);
     }
 
     /// Whether guards or a callback run in this greenlet. Needs the GIL.
@@ -92,16 +103,13 @@ public:
     HookRecord& operator=(const HookRecord&) = delete;
 
 protected:
-    HookRecord() noexcept {
-        PyThreadState* thread = PyThreadState_Get();
-        HookThread& hot = hook_thread;
-        if (hot.active == Mode::held)
-            hot.settle(thread);
+    /// `thread`: the one that runs.
+    explicit HookRecord(PyThreadState* thread) noexcept {
+        owner_ = top_chunk(thread);
+        if (hook_thread.active == Mode::held || !owner_) [[unlikely]]
+            owner_ = hook_thread.begin_record(thread);
         else
-            hot.owner = top_chunk(thread);
-        if (!hot.owner) [[unlikely]]
-            hot.owner = require_chunk(thread);
-        owner_ = hot.owner;
+            hook_thread.owner = owner_;
     }
 
     ~HookRecord() = default;
@@ -120,7 +128,8 @@ private:
 /// takes effect at the end of the outermost pause.
 class HookPause : public HookRecord {
 public:
-    HookPause() noexcept : busy_(hook_thread.busy), before_(hook_thread.active) {
+    explicit HookPause(PyThreadState* thread = PyThreadState_Get()) noexcept
+        : HookRecord(thread), busy_(hook_thread.busy), before_(hook_thread.active) {
         hook_thread.busy = busy_ + 1;
         hook_thread.active = Mode::held;
     }
@@ -141,7 +150,8 @@ private:
 /// Allows no more than `most` while a code runs, and all that it calls.
 class HookLimit : public HookRecord {
 public:
-    explicit HookLimit(Mode most) noexcept : before_(hook_thread.most) {
+    explicit HookLimit(Mode most, PyThreadState* thread = PyThreadState_Get()) noexcept
+        : HookRecord(thread), before_(hook_thread.most) {
         if (most < before_) hook_thread.most = most;
         hook_thread.update();
     }
@@ -159,7 +169,9 @@ private:
 /// Has the hook leave the next frame of `code` alone.
 class HookPass : public HookRecord {
 public:
-    explicit HookPass(PyCodeObject* code) noexcept : before_(hook_thread.passing) {
+    explicit HookPass(PyCodeObject* code,
+                      PyThreadState* thread = PyThreadState_Get()) noexcept
+        : HookRecord(thread), before_(hook_thread.passing) {
         hook_thread.passing = code;
         hook_thread.update();
     }

@@ -3,7 +3,6 @@
 #include "lookup.h"
 
 #include <algorithm>
-#include <memory>
 
 namespace guardtree {
 
@@ -30,13 +29,7 @@ HeldCall::~HeldCall() {
         Owned<>::steal(room_[i]).reset();
 }
 
-size_t Lookup::held_room(const Table& table, const View& view) noexcept {
-    return size_t{table.value_count()} + table.most_bound() + HeldSlotsView::room(view);
-}
-
-void Lookup::hold() {
-    std::construct_at(&held_);
-    held_.table = Shared<const Table>(table_);
+void Lookup::hold_values() noexcept {
     if (!HeldSlotsView::room(*view_)) return;
     PyObject** const words = bound() + table_->most_bound();
     view_ = &held_.slots.emplace(*view_, words);
@@ -57,6 +50,11 @@ const Entry* Lookup::find_held(bool scans) {
                            : decided_match<View>(*table_, *view_, room_));
 }
 
+const Entry* QuietLookup::first_apart(const Table& table, const View& view,
+                                      PyObject** room) {
+    return first_match<View>(table, view, room);
+}
+
 const Entry* Lookup::find_by_scan() {
     if (mode_ != Mode::quiet) return find_held(true);
     return is_found(scan<View>(*table_, *view_, room_));
@@ -66,23 +64,10 @@ void Lookup::take_held(PyObject** to) noexcept {
     std::copy_n(bound(), value_count(), to);
 }
 
-void Lookup::drop() noexcept {
+void Lookup::drop_held() noexcept {
     owes_ = false;
-    if (mode_ == Mode::quiet) return drop_bound(found_->program, room_);
     const ExceptionPause pause;
     for (size_t i = 0; i < value_count(); ++i) Owned<>::steal(bound()[i]).reset();
-}
-
-void Lookup::end_user_code() noexcept {
-    held_.slots.reset();
-    held_.user_code.reset();
-}
-
-void Lookup::end() noexcept {
-    if (is_running_) return;
-    if (owes_) drop();
-    end_user_code();
-    std::destroy_at(&held_);
 }
 
 }  // namespace guardtree

@@ -10,7 +10,8 @@
 //   - takes the values that the entry hands over before anything else runs,
 //   - gives all of it back once, where it ends.
 // One that runs none (Mode::quiet) owns nothing but the duty to take or drop those
-// values; over the slots of leaf programs (in_slots) not even that.
+// values; over the slots of leaf programs (in_slots) not even that. QuietLookup is for
+// who knows while compiling that it runs none.
 //
 // Functions that may run user code are not noexcept. CPython 3.11 to 3.13 end a daemon
 // thread that waits for the GIL at exit by unwinding it: this room's frames have no
@@ -19,9 +20,11 @@
 #pragma once
 #include <Python.h>
 
+#include <memory>
 #include <optional>
 #include <span>
 
+#include "../framelocals/cpython/pending_exception.h"
 #include "../framelocals/exception.h"
 #include "../framelocals/slots_view.h"
 
@@ -40,8 +43,10 @@ namespace guardtree {
 /// of the one that came of it.
 class UserCode {
 public:
-    UserCode() noexcept {
-        if (PyErr_Occurred()) [[unlikely]]
+    /// `thread`: the one that runs.
+    explicit UserCode(PyThreadState* thread = PyThreadState_Get()) noexcept
+        : pause_(thread) {
+        if (has_exception(thread)) [[unlikely]]
             before_ = take_exception();
     }
 
@@ -107,6 +112,60 @@ auto with_user_code(const View& view, Body body) {
     return body(static_cast<const View&>(held));
 }
 
+/// A look-up of one table whose guards run no user code, or whose caller sees to what
+/// that needs: UserCode, the table and the values of the view. Nobody gets its address,
+/// so that its members need no memory. Needs the GIL.
+class QuietLookup {
+public:
+    /// `room` has table.value_count() words and outlives this.
+    [[gnu::always_inline]] QuietLookup(const Table& table, const View& view,
+                                       PyObject** room) noexcept
+        : table_(&table), view_(&view), room_(room) {}
+
+    [[gnu::always_inline]] ~QuietLookup() {
+        if (owes_) [[unlikely]]
+            drop_bound(found_->program, room_);
+    }
+
+    QuietLookup(const QuietLookup&) = delete;
+    QuietLookup& operator=(const QuietLookup&) = delete;
+
+    /// As Lookup's.
+    [[gnu::always_inline]] const Entry* find() {
+        return is_found(first_match<View>(*table_, *view_, room_));
+    }
+
+    /// The same for who is compiled with exceptions, where user code may run.
+    [[gnu::always_inline]] const Entry* find_apart() {
+        return is_found(first_apart(*table_, *view_, room_));
+    }
+
+    bool has_values() const noexcept { return owes_; }
+
+    size_t value_count() const noexcept { return bound_count(found_->program); }
+
+    [[gnu::always_inline]] void take(PyObject** to) noexcept {
+        owes_ = false;
+        take_bound(found_->program, *view_, room_, to);
+    }
+
+private:
+    static const Entry* first_apart(const Table& table, const View& view,
+                                    PyObject** room);
+
+    [[gnu::always_inline]] const Entry* is_found(const Entry* entry) noexcept {
+        found_ = entry;
+        owes_ = entry && entry->program.bound();
+        return entry;
+    }
+
+    const Table* table_;
+    const View* view_;
+    PyObject** room_;
+    const Entry* found_ = nullptr;
+    bool owes_ = false;
+};
+
 /// A look-up of one table. Needs the GIL.
 class Lookup {
 public:
@@ -129,19 +188,21 @@ public:
     }
 
     /// `room` outlives the look-up, and so does `view`; of a quiet one, so does the
-    /// table. Mode::quiet only where no guard runs user code.
+    /// table. Mode::quiet only where no guard runs user code. `thread`, where the
+    /// caller has it: the one that runs.
     [[gnu::always_inline]] Lookup(const Table& table, const View& view, PyObject** room,
-                                  Mode mode)
+                                  Mode mode, PyThreadState* thread = nullptr)
         : table_(&table), view_(&view), room_(room), mode_(mode) {
         if (mode != Mode::quiet) [[unlikely]]
-            hold();
+            hold(thread ? thread : PyThreadState_Get());
     }
 
     [[gnu::always_inline]] ~Lookup() {
-        if (mode_ != Mode::quiet) [[unlikely]]
-            end();
-        else if (owes_) [[unlikely]]
-            drop();
+        if (mode_ != Mode::quiet) {
+            if (!is_running_) end();
+        } else if (owes_) [[unlikely]] {
+            drop_bound(found_->program, room_);
+        }
     }
 
     Lookup(const Lookup&) = delete;
@@ -188,19 +249,42 @@ public:
 private:
     /// What a look-up that may run user code has besides.
     struct Held {
+        Held(const Table& of, PyThreadState* thread) noexcept
+            : table(&of), user_code(std::in_place, thread) {}
+
         Shared<const Table> table;
-        std::optional<UserCode> user_code{std::in_place};
+        std::optional<UserCode> user_code;
         std::optional<HeldSlotsView> slots;
     };
 
-    static size_t held_room(const Table& table, const View& view) noexcept;
-    void hold();
+    static size_t held_room(const Table& table, const View& view) noexcept {
+        return size_t{table.value_count()} + table.most_bound() +
+               HeldSlotsView::room(view);
+    }
+
+    [[gnu::always_inline]] void hold(PyThreadState* thread) {
+        std::construct_at(&held_, *table_, thread);
+        if (view_->only_borrows()) [[unlikely]]
+            hold_values();
+    }
+
+    void hold_values() noexcept;
     const Entry* find_held(bool scans);
     const Entry* keep_values(const Entry* entry) noexcept;
     void take_held(PyObject** to) noexcept;
-    void drop() noexcept;
-    void end_user_code() noexcept;
-    void end() noexcept;
+    void drop_held() noexcept;
+
+    [[gnu::always_inline]] void end_user_code() noexcept {
+        held_.slots.reset();
+        held_.user_code.reset();
+    }
+
+    [[gnu::always_inline]] void end() noexcept {
+        if (owes_) [[unlikely]]
+            drop_held();
+        end_user_code();
+        std::destroy_at(&held_);
+    }
 
     [[gnu::always_inline]] const Entry* is_found(const Entry* entry) noexcept {
         found_ = entry;

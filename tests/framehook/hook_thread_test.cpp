@@ -78,6 +78,21 @@ TEST_F(HookThreadTest, a_pause_in_a_greenlet_without_a_frame_is_its_own) {
     });
 }
 
+TEST_F(HookThreadTest, a_pause_is_known_by_the_chunk_of_its_greenlet_alone) {
+    Turn turn;
+    std::optional<HookPause> pause;
+    turn.run([&] {
+        pause.emplace();
+        EXPECT_TRUE(hook_thread.is_known_paused(PyThreadState_Get()));
+    });
+    EXPECT_FALSE(hook_thread.is_known_paused(PyThreadState_Get()));
+    turn.run([&] {
+        EXPECT_TRUE(hook_thread.is_known_paused(PyThreadState_Get()));
+        pause.reset();
+        EXPECT_FALSE(hook_thread.is_known_paused(PyThreadState_Get()));
+    });
+}
+
 TEST_F(HookThreadTest, records_end_in_any_order_among_greenlets) {
     std::vector<Turn> turns(3);
     std::vector<std::optional<HookPause>> pauses(3);
