@@ -256,7 +256,7 @@ template <class AnyLookup>
         const bool is_refused = protocol.is_right_answer && !PyErr_Occurred() &&
                                 !protocol.is_right_answer(view, table, entry);
         lookup.close();
-        cache.counters.dicts_built += static_cast<uint64_t>(view.dicts_built());
+        if (view.dicts_built()) ++cache.counters.dicts_built;
         if (is_refused || (!entry && PyErr_Occurred())) [[unlikely]]
             decided = abandon(thread, frame);
         else if (entry) [[likely]]
@@ -356,13 +356,13 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_decided(thread, frame, CPython::code(frame), cache, false);
 }
 
-/// The frame of a code whose table is of leaf programs.
+/// The frame of a code that is new, or whose table is of leaf programs.
 [[gnu::noinline]] PyObject* evaluate_leaf(PyThreadState* thread, CPython::Frame* frame,
-                                          PyCodeObject* code, CodeCache& cache) {
+                                          PyCodeObject* code, CodeCache* cache) {
     bool missed = false;
-    if (!hook_thread.passing && !protocol.is_right_answer &&
+    if (cache && !hook_thread.passing && !protocol.is_right_answer &&
         CPython::at_start(frame, code) && !CPython::is_tracing(thread)) [[likely]] {
-        const Entry* entry = Lookup::in_slots(*cache.table(), CPython::slots(frame));
+        const Entry* entry = Lookup::in_slots(*cache->table(), CPython::slots(frame));
         missed = !entry;
         if (entry) [[likely]] {
             auto* replacement = reinterpret_cast<PyCodeObject*>(entry->payload.get());
@@ -374,7 +374,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
             }
         }
     }
-    return evaluate_decided(thread, frame, code, &cache, missed);
+    return evaluate_decided(thread, frame, code, cache, missed);
 }
 
 /// The part of evaluate_frame for threads with a callback. Has no stack frame of its
@@ -385,8 +385,8 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     CodeCache* cache = find_cache(code);
     if (cache ? cache->is_special() : hook_thread.allowed() != Mode::compile)
         return evaluate_special(thread, frame, cache);
-    if (cache && cache->table()->is_leaf()) [[likely]]
-        return evaluate_leaf(thread, frame, code, *cache);
+    if (!cache || cache->table()->is_leaf()) [[likely]]
+        return evaluate_leaf(thread, frame, code, cache);
     return evaluate_decided(thread, frame, code, cache, false);
 }
 
