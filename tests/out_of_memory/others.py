@@ -25,7 +25,7 @@ SETTINGS = """
 
 
 OF_PARTS = (gt.CacheExplanation, gt.EntryExplanation, gt.Simplification)
-OF_PARTS += (gt.GuardSyntaxError,)
+OF_PARTS += (gt.GuardSyntaxError, gt.TensorSpec)
 """Their own repr asks repr() of parts, or is CPython's."""
 
 
@@ -79,6 +79,7 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "AssumedGuards": TREE.assumed,
     "CacheEntry": lambda: gt.cache_entries(CACHED)[0],
     "CacheExplanation": lambda: gt.explain(CACHED, {"a": 1, "b": 2}),
+    "EntryExplanation": lambda: gt.explain(CACHED, {"a": 1, "b": 2}).entries[0],
     "Explanation": lambda: EXPLANATION,
     "Failure": lambda: EXPLANATION.failures[0],
     "GuardCheck": lambda: TREE.checks()[0],
@@ -92,6 +93,7 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "ProfileRow": lambda: PROFILE.rows()[0],
     "Simplification": TREE.simplified,
     "Table": lambda: TABLE,
+    "TensorSpec": lambda: gt.TensorSpec(dtype="float32", shape=(2, None)),
     "TableEntry": lambda: ENTRY,
 }
 for name, give in GIVEN.items():
