@@ -105,6 +105,8 @@ SAID: list[tuple[str, Any]] = [
     ("has_static_attr(Slots(), 'full')", True),
     ("has_static_attr(Slots(), 'empty')", False),
     ("has_static_attr(Hostile(), 'no_such')", False),
+    ("has_instance_attr(Slots(), 'full')", False),
+    ("has_instance_attr(Hostile(), 'no_such')", False),
     ("slot_value(Slots(), 'full')", 1),
     ("slot_value(Slots(), 'empty')", AttributeError),
     ("slot_value(Slots(), 'no_such')", LookupError),
