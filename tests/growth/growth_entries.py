@@ -69,9 +69,13 @@ each_table("Table.differences", lambda table, n: table.differences())
 # Functions and code with n entries.
 
 
+guarded_ones: list[Any] = []  # what guards a function does not keep it
+
+
 def guarded(n: int) -> Any:
     n //= 2  # entries are dear to make
     function = fresh()
+    guarded_ones.append(function)
     before = gt.set_policy(function, entry_limit=n + 1)
     assert before
     made = gt.guard_function(function)

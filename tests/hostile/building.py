@@ -194,7 +194,8 @@ building("a setting in Python", switched, True, "set_assumptions")
 
 def told(g: Any, act: Act) -> bool:
     """The repr of an entry shows its payload."""
-    table = gt.Table(function())
+    scope = function()
+    table = gt.Table(scope)
     return "Odd()" in repr(table.add(g, Odd(act, "repr")))
 
 

@@ -94,6 +94,12 @@ CONTROLS = {
     "a hash of OpenSSL": Control(
         hashed, "malloc", r"ValueError: \[digital", r"GuardManager\.digest: "
     ),
+    "the compiler, without memory of CPython's own": Control(
+        compiled,
+        "nomemory",
+        r"SystemError: <built-in function (compile|exec)> returned NULL",
+        "a finalizer: a target, restored",
+    ),
     "the compiler": Control(
         compiled,
         "malloc",
