@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 AT_ONCE = 2
 WAYS = ("nomemory", "malloc")
+IS_LONG = "GUARDTREE_TEST_LONG" in os.environ
 
 
 def listed() -> tuple[ModuleType, ...]:
@@ -93,7 +94,9 @@ def swept(hostile_client: Path, request: pytest.FixtureRequest) -> Any:
 
 
 def demand(way: str) -> None:
-    """Skips where allocations cannot be made to fail."""
+    """Skips where allocations cannot be made to fail, or take too long for CI."""
+    if sys.version_info[:2] != (3, 11) and not IS_LONG:
+        pytest.skip("runs on CPython 3.11, and on others with --long")
     if way == "nomemory" and find_spec("_testcapi") is None:
         pytest.skip("this CPython has no module _testcapi")
     if way == "malloc" and COMPILER is None:
