@@ -233,4 +233,4 @@ def test_whatever_the_types_are_the_code_can_be_verified(name: str) -> None:
             made += 1
         except Refused:
             pass
-    assert made > 5
+    assert made > 3

@@ -152,7 +152,7 @@ def test_where_others_have_taken_all_ids_changes_are_compared(run_python: Any) -
 def test_where_others_have_taken_all_ids_each_hazard_is_noticed(
     run_python: Any,
 ) -> None:
-    assert len(HAZARD_FILES) == 6
+    assert len(HAZARD_FILES) == 7
     done = run_python(f"{TAKE_ALL}\ntake_all()\n{HAZARDS}", *HAZARD_FILES)
     assert " passed" in done.stdout
 
