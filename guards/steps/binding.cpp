@@ -34,7 +34,7 @@ std::string subject(PyCodeObject* code) {
 
 }  // namespace
 
-bool Local::bind(PyCodeObject* code, std::string& problem) noexcept {
+bool Local::bind(PyCodeObject* code, std::string& problem) {
     const int first_free = first_free_slot(code);
     slot = find_slot(code, name.value);
     if (slot >= 0 && slot < first_free) return true;
@@ -49,7 +49,7 @@ bool Local::bind(PyCodeObject* code, std::string& problem) noexcept {
     return false;
 }
 
-bool Closure::bind(PyCodeObject* code, std::string& problem) noexcept {
+bool Closure::bind(PyCodeObject* code, std::string& problem) {
     index = find_free(code, name.value);
     if (index >= 0) return true;
     problem = subject(code) + " has no free variable " + short_repr(name.value) +

@@ -22,7 +22,7 @@ struct Closure {
         return std::tuple{operand("name", &Closure::name)};
     }
 
-    bool bind(PyCodeObject* code, std::string& problem) noexcept;
+    bool bind(PyCodeObject* code, std::string& problem);
 
     Borrowed<> get(const View& view) const noexcept {
         return view.free_variable(index);

@@ -22,7 +22,7 @@ struct Local {
         return std::tuple{operand("name", &Local::name)};
     }
 
-    bool bind(PyCodeObject* code, std::string& problem) noexcept;
+    bool bind(PyCodeObject* code, std::string& problem);
 
     Borrowed<> get(const View& view) const noexcept { return view.local(slot); }
 };
