@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -56,7 +57,7 @@ def test_the_kept_trees_need_no_torch() -> None:
     package = str(Path(gt.__file__).absolute().parent.parent)
     done = subprocess.run(
         [sys.executable, "-c", program, str(BENCH)],
-        env={"PYTHONPATH": package},
+        env={**os.environ, "PYTHONPATH": package},
         capture_output=True,
         text=True,
         check=False,
@@ -68,7 +69,7 @@ def test_what_is_counted_runs() -> None:
     package = str(Path(gt.__file__).absolute().parent.parent)
     done = subprocess.run(
         [sys.executable, str(BENCH / "real/instructions.py"), "--run", "linear", "5"],
-        env={"PYTHONPATH": package},
+        env={**os.environ, "PYTHONPATH": package},
         capture_output=True,
         text=True,
         check=False,
