@@ -69,7 +69,7 @@ ROWS = [
         "release-3.11",
         "3.11",
         ("test", "--preset", "release", "--without", "cpp", "--torch"),
-        480,
+        700,
     ),
     Row("gcc-3.15", "3.15", GCC, 340),
     Row("asan-3.11", "3.11", (*GCC, *ASAN, *NO_CPP), 680),
