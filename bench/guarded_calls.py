@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from statistics import median
 from typing import Any
 
 import guardtree as gt
+from callgrind import CALLGRIND, counted, require_valgrind
 from guardtree.bench.rounds import FULL, Batch, Plan, Variant, run_batch
 
 LEAST = 25.0
@@ -44,7 +44,6 @@ PROCESSES = {
     "guarded": "a function guarded elsewhere",
     "hooked": "the frame hook on",
 }
-CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 
 
 @dataclass(frozen=True)
@@ -174,8 +173,7 @@ def program_instructions(few: int = 20, many: int = 120) -> dict[str, float]:
     that start and imports do not count."""
 
     def count(mode: str, rounds: int) -> int:
-        told = run_program(mode, rounds, CALLGRIND).stderr
-        return int(told.partition("Collected :")[2].split()[0])
+        return counted(run_program(mode, rounds, CALLGRIND).stderr)
 
     return {
         mode: (count(mode, many) - count(mode, few)) / (many - few)
@@ -193,8 +191,8 @@ def main() -> int:
         sys.exit("CPython 3.11 guards calls by the hook: see hook_hit")
     if gt.features()["assertions"]:
         sys.exit("this guardtree is a debug build: its numbers would mean nothing")
-    if options.instructions and not shutil.which(CALLGRIND[0]):
-        sys.exit("--instructions needs valgrind: install it, or leave the option out")
+    if options.instructions:
+        require_valgrind()
     plan = Plan(FULL.calls, FULL.warm_up, options.rounds, 1)
     rows = {form.name: measure(form, plan) for form in FORMS}
     times = program_times()

@@ -16,12 +16,12 @@ import argparse
 import gc
 import json
 import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import callgrind
 
 FEW, MANY = 2_000, 12_000
 
@@ -38,7 +38,6 @@ CALLS = {
     "guarded": "a hit of a guarded function",
     "c": "a look-up through the C interface",
 }
-CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 C_BENCHMARKS = {"leaf": "two_type_match", "values": "length", "python": "user_code"}
 
 
@@ -142,17 +141,8 @@ def command(call: str, shape: str, count: int) -> list[str]:
     ]
 
 
-def count_all(call: str, shape: str, count: int) -> int:
-    done = subprocess.run(
-        [*CALLGRIND, *command(call, shape, count)],
-        env={**os.environ, "PYTHONHASHSEED": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"{call}, {shape} failed:\n{done.stdout}{done.stderr}")
-    return int(done.stderr.partition("Collected :")[2].split()[0])
+def count_all(call: str, shape: str, times: int) -> int:
+    return callgrind.count(command(call, shape, times), f"{call}, {shape}")
 
 
 def count_one(call: str, shape: str) -> float:
@@ -173,8 +163,7 @@ def main() -> int:
         return 0
     import guardtree as gt
 
-    if not shutil.which(CALLGRIND[0]):
-        sys.exit("this needs valgrind: install it")
+    callgrind.require_valgrind()
     calls = [each for each in CALLS if each in (options.only or CALLS)]
     if gt.features()["guards_calls_by"] != "entry" and "guarded" in calls:
         calls.remove("guarded")

@@ -16,8 +16,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -25,12 +23,13 @@ if __name__ == "__main__":
     # As a part of the package, beside the modules that it shares with other benchmarks.
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
+import callgrind
+
 from real import lookalike
 
 FEW, MANY = 20, 120
 ROOM = 1.05
 CEILINGS = Path(__file__).parent / "ceilings.json"
-CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -48,19 +47,9 @@ def run(name: str, count: int) -> int:
     os._exit(0)
 
 
-def count_all(name: str, count: int) -> int:
+def count_all(name: str, times: int) -> int:
     """Instructions of a whole process."""
-    command = [sys.executable, __file__, "--run", name, str(count)]
-    done = subprocess.run(
-        [*CALLGRIND, *command],
-        env={**os.environ, "PYTHONHASHSEED": "0"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        sys.exit(f"{name} failed:\n{done.stdout}{done.stderr}")
-    return int(done.stderr.partition("Collected :")[2].split()[0])
+    return callgrind.count([sys.executable, __file__, "--run", name, str(times)], name)
 
 
 def count_one(name: str) -> float:
@@ -87,8 +76,7 @@ def main() -> int:
 
     if gt.features()["assertions"]:
         sys.exit("this guardtree is a debug build: its numbers would mean nothing")
-    if not shutil.which(CALLGRIND[0]):
-        sys.exit("this needs valgrind: install it")
+    callgrind.require_valgrind()
     found = {name: count_one(name) for name in options.only or lookalike.names()}
     ceilings = json.loads(CEILINGS.read_text()) if CEILINGS.exists() else {}
     known = ceilings.setdefault(VERSION, {})
