@@ -5,7 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "../guards/kind.h"
+#include "../guards/concepts/kind.h"
 
 namespace guardtree {
 

@@ -5,7 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "../guards/lookup.h"
+#include "../guards/lookup/lookup.h"
 
 namespace guardtree {
 

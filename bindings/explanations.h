@@ -1,7 +1,7 @@
 // Explanation and Failure, for Python.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../guards/explain.h"
+#include "../guards/run/explain.h"
 
 #include "boxed.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
-#include "../framelocals/kept_view.h"
+#include "../framelocals/views/kept_view.h"
 
 #include "boxed.h"
 

@@ -16,7 +16,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "../guards/text_call.h"
+#include "../guards/text/text_call.h"
 
 #include "bindings.h"
 #include "signature.h"

@@ -5,7 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "../guards/program.h"
+#include "../guards/program/program.h"
 
 #include "boxed.h"
 

@@ -4,7 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include "../framehook/code_cache.h"
-#include "../guards/tree.h"
+#include "../guards/tree/tree.h"
 
 #include "boxed.h"
 #include "entries.h"

@@ -1,8 +1,8 @@
 // Strict mode: every look-up is answered three times, and the answers compared.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../guards/table.h"
-#include "../guards/tree.h"
+#include "../guards/lookup/table.h"
+#include "../guards/tree/tree.h"
 
 namespace guardtree {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <pybind11/pybind11.h>
 
-#include "../guards/lookup.h"
+#include "../guards/lookup/lookup.h"
 
 #include "frame.h"
 #include "guard_manager.h"

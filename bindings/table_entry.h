@@ -1,7 +1,7 @@
 // TableEntry: an entry of a Table or of a guarded function, for Python.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../guards/table.h"
+#include "../guards/lookup/table.h"
 
 #include "boxed.h"
 

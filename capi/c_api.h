@@ -3,7 +3,7 @@
 #pragma once
 #include <Python.h>
 
-#include "../guards/tree.h"
+#include "../guards/tree/tree.h"
 
 #include "guardtree.h"
 

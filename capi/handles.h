@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../framelocals/view.h"
-#include "../guards/table.h"
+#include "../framelocals/views/view.h"
+#include "../guards/lookup/table.h"
 
 #include "c_api.h"
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "../framelocals/exception.h"
-#include "../guards/explain.h"
-#include "../guards/lookup.h"
+#include "../guards/lookup/lookup.h"
+#include "../guards/run/explain.h"
 
 #include "handles.h"
 

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "../dsl/json_reader.h"
-#include "../dsl/json_writer.h"
-#include "../dsl/text.h"
-#include "../guards/foreign_function.h"
-#include "../guards/named_op.h"
-#include "../guards/native_function.h"
+#include "../dsl/json/reader.h"
+#include "../dsl/json/writer.h"
+#include "../dsl/text/text.h"
+#include "../guards/operands/foreign_function.h"
+#include "../guards/operands/native_function.h"
+#include "../guards/ops/named_op.h"
 
 #include "handles.h"
 

@@ -8,9 +8,9 @@
 #include <span>
 #include <utility>
 
-#include "../framelocals/frame_view.h"
-#include "../framelocals/slots_view.h"
-#include "../guards/lookup.h"
+#include "../framelocals/views/frame_view.h"
+#include "../framelocals/views/slots_view.h"
+#include "../guards/lookup/lookup.h"
 
 #include "handles.h"
 

@@ -4,7 +4,7 @@
 // Kept in the code object's co_extra, which the garbage collector cannot see: whatever
 // an entry holds strongly lives as long as the code object or until reset(). So that a
 // guard on a function does not keep that function's own code alive, identity operands
-// are weak (guards/operand.h), and a GuardManager holds what it was made for weakly.
+// are weak (guards/operands), and a GuardManager holds what it was made for weakly.
 #pragma once
 #include <Python.h>
 
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "../guards/hook_mode.h"
-#include "../guards/table.h"
+#include "../guards/lookup/table.h"
+#include "../guards/run/hook_mode.h"
 
 #include "policy.h"
 

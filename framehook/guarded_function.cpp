@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "../framelocals/no_memory.h"
-#include "../guards/lookup.h"
+#include "../guards/lookup/lookup.h"
 
 #include "function_like.h"
 #include "function_registry.h"
@@ -267,11 +267,13 @@ Owned<> bound_tuple(Lookup& lookup) noexcept {
     const auto slots = static_cast<size_t>(code_.get()->co_nlocalsplus);
     auto* storage = reinterpret_cast<SlotWord*>(GUARDTREE_ROOM(slots));
     ArgumentsView view(function, {storage, slots});
+    if (call.is_held) view.arguments_are_held();
     const Entry* entry = nullptr;
     if (view.bind(call.arguments, call.count, call.keywords)) {
         const Table& table = *table_;
         const auto judge = callback_protocol().is_right_answer;
-        const auto mode = judge ? Lookup::Mode::user_code : Lookup::mode_of(table);
+        const bool is_quiet = !judge && !table.calls_python();
+        const auto mode = is_quiet ? Lookup::Mode::quiet : Lookup::Mode::inner;
         Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)),
                       mode);
         entry = lookup.find();
@@ -312,7 +314,7 @@ bool GuardedFunction::may_run_user_code(const Call& call) const noexcept {
     const HeldCall held(as_object(function), call.arguments, call.count, call.keywords,
                         GUARDTREE_ROOM(HeldCall::room(call.count, call.keywords)));
     return find_and_call(guarded, function,
-                         {held.arguments(), held.count(), held.names()});
+                         {held.arguments(), held.count(), held.names(), true});
 }
 
 PyObject* GuardedFunction::find_and_call(GuardedFunction& guarded,

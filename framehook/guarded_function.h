@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../guards/table.h"
+#include "../guards/lookup/table.h"
 
 namespace guardtree {
 
@@ -80,6 +80,7 @@ private:
         PyObject* const* arguments;
         size_t count;
         PyObject* keywords;
+        bool is_held = false;  ///< by a HeldCall
     };
 
     /// What a hit calls, and what it gets besides the call's own arguments.

@@ -17,9 +17,9 @@
 #include "hook.h"
 
 #include "../framelocals/exception.h"
-#include "../framelocals/frame_view.h"
+#include "../framelocals/views/frame_view.h"
 #include "../framelocals/no_memory.h"
-#include "../guards/lookup.h"
+#include "../guards/lookup/lookup.h"
 
 #include "function_like.h"
 #include "stack_floor.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "../framelocals/exception.h"
-#include "../framelocals/frame_view.h"
-#include "../guards/operand.h"
+#include "../framelocals/views/frame_view.h"
+#include "../guards/operands/operand.h"
 
 #include "function_like.h"
 #include "substitution.h"

@@ -1,7 +1,8 @@
 // Where a C stack ends, for CPython versions whose evaluator does not ask.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../guards/hook_thread.h"
+#include "../framelocals/compiler.h"
+#include "../guards/run/hook_thread.h"
 
 namespace guardtree {
 
@@ -9,17 +10,6 @@ namespace guardtree {
 /// refused: 256 KiB above the end (a quarter of a small stack), enough for one
 /// evaluation and its error handling.
 uintptr_t find_stack_floor() noexcept;
-
-/// The caller's stack pointer.
-inline uintptr_t stack_pointer() noexcept {
-#if defined(__x86_64__)
-    uintptr_t here;  // __builtin_frame_address would cost the caller a stack frame
-    __asm__("mov %%rsp, %0" : "=r"(here));
-    return here;
-#else
-    return reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-#endif
-}
 
 /// True when the caller's stack is below `floor`, or the floor is unknown. That says
 /// nothing of a fiber, whose stack lies anywhere: is_stack_low decides.

@@ -4,7 +4,7 @@
 #include <Python.h>
 
 #include "../framelocals/ref.h"
-#include "../guards/hook_thread.h"
+#include "../guards/run/hook_thread.h"
 
 namespace guardtree {
 

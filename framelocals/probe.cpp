@@ -4,7 +4,7 @@
 
 #include "probe.h"
 
-#include "frame_view.h"
+#include "views/frame_view.h"
 
 namespace guardtree {
 namespace {

@@ -1,4 +1,4 @@
-# guardtree_derive(<folder> <ROWS> <List>): <folder>.gen.h from the headers of a folder that
+# guardtree_derive(<folder> <ROWS> <List>): ops/<folder>.gen.h from the headers of a folder that
 # is a list. One struct per file; the file's stem is its name everywhere.
 function(guardtree_derive folder rows list_name)
   file(GLOB headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${folder}/*.h)
@@ -14,12 +14,12 @@ function(guardtree_derive folder rows list_name)
     endif()
     string(REGEX REPLACE "^struct ([A-Za-z0-9]+) {.*" "\\1" type "${line}")
     list(APPEND types ${type})
-    string(APPEND includes "#include \"${header}\"\n")
+    string(APPEND includes "#include \"../${header}\"\n")
     string(APPEND table " \\\n    X(${type}, ${stem})")
   endforeach()
   list(JOIN types ", " types)
   set(banner "// Every file of guards/${folder}/, derived by guards/derive.cmake. Do not edit.")
-  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_SOURCE_DIR}/${folder}.gen.h CONTENT
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_SOURCE_DIR}/ops/${folder}.gen.h CONTENT
 "${banner}
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -32,5 +32,4 @@ namespace guardtree {
 using ${list_name} = TypeList<${types}>;
 }
 " @ONLY)
-  set(guardtree_${folder}_headers ${headers} PARENT_SCOPE)
 endfunction()

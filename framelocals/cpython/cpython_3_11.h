@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
+
+#include "../compiler.h"
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 #    include <internal/pycore_code.h>
 #    include <internal/pycore_dict.h>
@@ -85,13 +87,13 @@ struct CPython311 {
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
         for (int i = from->co_nlocalsplus; i < to->co_nlocalsplus; ++i) {
             frame->localsplus[i] = nullptr;
-            __asm__("");  // or GCC makes it a call of memset
+            keep_loop();
         }
         frame->stacktop = to->co_nlocalsplus;
         PyCodeObject* before = frame->f_code;
         frame->f_code = reinterpret_cast<PyCodeObject*>(Py_NewRef(to));
         frame->prev_instr = _PyCode_CODE(to) - 1;
-        if (Py_REFCNT(from) <= 1) __builtin_unreachable();
+        if (Py_REFCNT(from) <= 1) unreachable();
         Py_DECREF(before);
     }
 

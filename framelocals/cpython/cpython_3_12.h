@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
+
+#include "../compiler.h"
 #if PY_VERSION_HEX >= 0x030C0000 && PY_VERSION_HEX < 0x030D0000
 #    undef _PyGC_FINALIZED  // defined twice by 3.12's own headers
 #    include <internal/pycore_code.h>
@@ -89,13 +91,13 @@ struct CPython312 {
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
         for (int i = from->co_nlocalsplus; i < to->co_nlocalsplus; ++i) {
             frame->localsplus[i] = nullptr;
-            __asm__("");  // or GCC makes it a call of memset
+            keep_loop();
         }
         frame->stacktop = to->co_nlocalsplus;
         PyCodeObject* before = frame->f_code;
         frame->f_code = reinterpret_cast<PyCodeObject*>(Py_NewRef(to));
         frame->prev_instr = _PyCode_CODE(to) - 1;
-        if (Py_REFCNT(from) <= 1) __builtin_unreachable();
+        if (Py_REFCNT(from) <= 1) unreachable();
         Py_DECREF(before);
     }
 

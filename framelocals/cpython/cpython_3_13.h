@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
+
+#include "../compiler.h"
 #if PY_VERSION_HEX >= 0x030D0000 && PY_VERSION_HEX < 0x030E0000
 #    include <internal/pycore_ceval.h>
 #    include <internal/pycore_code.h>
@@ -95,13 +97,13 @@ struct CPython313 {
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
         for (int i = from->co_nlocalsplus; i < to->co_nlocalsplus; ++i) {
             frame->localsplus[i] = nullptr;
-            __asm__("");  // or GCC makes it a call of memset
+            keep_loop();
         }
         frame->stacktop = to->co_nlocalsplus;
         PyObject* before = frame->f_executable;
         frame->f_executable = Py_NewRef(to);
         frame->instr_ptr = _PyCode_CODE(to);
-        if (Py_REFCNT(from) <= 1) __builtin_unreachable();
+        if (Py_REFCNT(from) <= 1) unreachable();
         Py_DECREF(before);
     }
 

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
+
+#include "../compiler.h"
 #if PY_VERSION_HEX >= 0x030E0000 && PY_VERSION_HEX < 0x030F0000
 #    include <internal/pycore_ceval.h>
 #    include <internal/pycore_code.h>
@@ -99,14 +101,14 @@ struct CPython314 {
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
         for (int i = from->co_nlocalsplus; i < to->co_nlocalsplus; ++i) {
             frame->localsplus[i] = PyStackRef_NULL;
-            __asm__("");  // or GCC makes it a call of memset
+            keep_loop();
         }
         frame->stackpointer = frame->localsplus + to->co_nlocalsplus;
         _PyStackRef before = frame->f_executable;
         frame->f_executable =
             PyStackRef_FromPyObjectNew(reinterpret_cast<PyObject*>(to));
         frame->instr_ptr = _PyCode_CODE(to);
-        if (Py_REFCNT(from) <= 1) __builtin_unreachable();
+        if (Py_REFCNT(from) <= 1) unreachable();
         PyStackRef_CLOSE(before);
     }
 

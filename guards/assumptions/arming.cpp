@@ -10,10 +10,10 @@
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/dict_watch.h"
 #include "../../framelocals/no_memory.h"
-#include "../dict_lookup.h"
-#include "../named_op.h"
-#include "../program.h"
-#include "../static_attribute.h"
+#include "../objects/dict_lookup.h"
+#include "../objects/static_attribute.h"
+#include "../ops/named_op.h"
+#include "../program/program.h"
 
 #include "assumption.h"
 
@@ -27,9 +27,9 @@ using Sort = AssumptionTest::Sort;
 template <class T>
 PyObject* dict_read(const T& op, const View& view, PyObject* source) noexcept {
     static_cast<void>(op), static_cast<void>(view), static_cast<void>(source);
-    if constexpr (requires { T::dict_of(view); }) {
+    if constexpr (ReadsDictOfView<T>) {
         return T::dict_of(view);
-    } else if constexpr (requires { T::dict_of(source); }) {
+    } else if constexpr (ReadsDictOfValue<T>) {
         return T::dict_of(source);
     } else {
         return source && PyDict_Check(source) ? source : nullptr;
@@ -179,7 +179,7 @@ private:
             if constexpr (std::same_as<T, ModuleAttr>) {
                 is_its_dict = keeps_dict_of_module(source);
             } else if constexpr (std::same_as<T, Module>) {
-                const Key modules = name_of_modules();
+                const HashedKey modules = name_of_modules();
                 is_its_dict =
                     use(sys_dict(), modules.value, reads, {}) != Stay::unknown;
             }

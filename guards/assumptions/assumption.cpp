@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include "assumption.h"
 
+#include "../../framelocals/compiler.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "../program.h"
+#include "../program/program.h"
 
 namespace guardtree {
 namespace {
@@ -44,7 +46,7 @@ bool passes(const AssumptionTest& test, const Op* ops, const View& view) noexcep
     case AssumptionTest::Sort::word:
     case AssumptionTest::Sort::tag: return word_at(test.at) == test.expected;
     }
-    __builtin_unreachable();
+    unreachable();
 }
 
 }  // namespace

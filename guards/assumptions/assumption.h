@@ -24,9 +24,9 @@
 #include <string>
 #include <vector>
 
-#include "../fetch.h"
-#include "../kind.h"
-#include "../op.h"
+#include "../concepts/kind.h"
+#include "../ops/fetch.h"
+#include "../ops/op.h"
 
 #include "watched_dicts.h"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "../tree_order.h"
+#include "../tree/order.h"
 
 namespace guardtree {
 

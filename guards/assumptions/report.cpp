@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../program.h"
+#include "../program/program.h"
 
 #include "assumption.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "../tree.h"
+#include "../tree/tree.h"
 
 namespace guardtree {
 

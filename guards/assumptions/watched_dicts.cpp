@@ -22,8 +22,7 @@
 
 #include "../../framelocals/cpython/dict_layout.h"
 #include "../../framelocals/dict_watch.h"
-
-#include "../dict_lookup.h"
+#include "../objects/dict_lookup.h"
 
 #include "assumption.h"
 

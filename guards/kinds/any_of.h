@@ -1,8 +1,8 @@
 // any_of: one of several kinds passes.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../inner_kinds.h"
-#include "../kind.h"
+#include "../concepts/inner_kinds.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 
@@ -26,6 +26,8 @@ struct AnyOf {
     static constexpr auto operands() {
         return std::tuple{operand("kinds", &AnyOf::kinds)};
     }
+
+    std::span<const Op> inner_kinds() const noexcept { return kinds.ops(); }
 
     Verdict check(PyObject* value) const noexcept {
         return kinds.first_not_failing(value);

@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 
@@ -21,7 +21,6 @@ struct ComplexIsNan {
 
     static constexpr auto operands() { return std::tuple{}; }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyComplex_Type; }
 
     bool check(PyObject* value) const noexcept {

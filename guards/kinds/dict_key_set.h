@@ -1,8 +1,8 @@
 // dict_key_set: the keys of a dict, in any order.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../constant.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/constant.h"
 
 namespace guardtree {
 

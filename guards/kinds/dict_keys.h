@@ -1,8 +1,8 @@
 // dict_keys: the keys of a dict, in order.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../constant.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/constant.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // dict_lacks: a dict has not got a key.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../dict_lookup.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/dict_lookup.h"
 
 namespace guardtree {
 

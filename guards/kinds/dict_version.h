@@ -1,8 +1,8 @@
 // dict_version: a dict that nobody changed.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../dict_snapshot.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../operands/dict_snapshot.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // divisible_by: an int without a remainder.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 
@@ -27,7 +27,6 @@ struct DivisibleBy {
         return std::tuple{operand("divisor", &DivisibleBy::divisor)};
     }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyLong_Type; }
 
     bool check(PyObject* value) const noexcept {

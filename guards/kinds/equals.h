@@ -1,9 +1,9 @@
 // equals: the same constant, type by type.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../constant_compare.h"
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/constant_compare.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -37,8 +37,9 @@ struct Equals {
         return std::tuple{operand("expected", &Equals::expected)};
     }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return Py_TYPE(expected.value); }
+
+    PyObject* only_constant() const noexcept { return expected.value; }
 
     void add_keys(std::vector<Keys>& to) const {
         to.push_back({{KeySort::constant}, {constant_key(expected.value)}});

@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 
@@ -22,7 +22,6 @@ struct FloatIsNan {
 
     static constexpr auto operands() { return std::tuple{}; }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyFloat_Type; }
 
     bool check(PyObject* value) const noexcept {

@@ -1,8 +1,8 @@
 // function_match: a function made of the same parts.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../function_parts.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../operands/function_parts.h"
 
 namespace guardtree {
 

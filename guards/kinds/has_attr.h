@@ -1,7 +1,7 @@
 // has_attr: the value has got an attribute, by the full protocol.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // id_match: identity with one object.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 

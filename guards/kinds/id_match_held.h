@@ -1,8 +1,8 @@
 // id_match_held: identity with one object, which the guard keeps alive.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // instance_of: the type or a subclass of it.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // int_range: bounds of an int.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -30,7 +30,6 @@ struct IntRange {
                           operand("high", &IntRange::high)};
     }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyLong_Type; }
 
     void add_keys(std::vector<Keys>& to) const {

@@ -1,7 +1,7 @@
 // int_sign: the sign of an int.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 
@@ -23,7 +23,6 @@ struct IntSign {
         return std::tuple{operand("sign", &IntSign::sign)};
     }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyLong_Type; }
 
     bool check(PyObject* value) const noexcept {

@@ -1,8 +1,8 @@
 // is_false: identity with False.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -20,11 +20,11 @@ struct IsFalse {
 
     static constexpr auto operands() { return std::tuple{}; }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyBool_Type; }
 
-    /// What passes is this object.
     static PyObject* only_object() noexcept { return Py_False; }
+
+    static PyObject* only_constant() noexcept { return Py_False; }
 
     void add_keys(std::vector<Keys>& to) const {
         to.push_back({{KeySort::identity}, {address_key(Py_False)}});

@@ -1,8 +1,8 @@
 // is_none: identity with None.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -20,11 +20,11 @@ struct IsNone {
 
     static constexpr auto operands() { return std::tuple{}; }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return Py_TYPE(Py_None); }
 
-    /// What passes is this object.
     static PyObject* only_object() noexcept { return Py_None; }
+
+    static PyObject* only_constant() noexcept { return Py_None; }
 
     void add_keys(std::vector<Keys>& to) const {
         to.push_back({{KeySort::identity}, {address_key(Py_None)}});

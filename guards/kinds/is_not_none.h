@@ -1,7 +1,7 @@
 // is_not_none: identity with anything but None.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // is_truthy: true as `if` has it.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // lacks_attr: the value has not got an attribute, by the full protocol.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // lacks_instance_attr: the value's own `__dict__` has not got a name.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../instance_attribute.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/instance_attribute.h"
 
 namespace guardtree {
 

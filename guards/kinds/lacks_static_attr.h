@@ -1,8 +1,8 @@
 // lacks_static_attr: the value has not got an attribute, looked up without user code.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
-#include "../static_attribute.h"
+#include "../concepts/kind.h"
+#include "../objects/static_attribute.h"
 
 namespace guardtree {
 

@@ -1,9 +1,9 @@
 // length: the number of elements of a builtin container.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../builtin_length.h"
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/builtin_length.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // mapping_keys: the keys of any mapping, in order.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../constant.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/constant.h"
 
 namespace guardtree {
 
@@ -47,6 +47,7 @@ struct MappingKeys {
         return verdict(same_constant(found.get(), expected.value));
     }
 
+private:
     static Verdict verdict(bool passes) noexcept {
         return passes ? Verdict::pass : Verdict::fail;
     }

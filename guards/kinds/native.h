@@ -1,8 +1,8 @@
 // native: a C function decides.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
-#include "../native_function.h"
+#include "../concepts/kind.h"
+#include "../operands/native_function.h"
 
 namespace guardtree {
 

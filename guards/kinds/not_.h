@@ -1,8 +1,8 @@
 // not_: another kind fails.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../inner_kinds.h"
-#include "../kind.h"
+#include "../concepts/inner_kinds.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 
@@ -23,6 +23,8 @@ struct Not {
     InnerKind kind;
 
     static constexpr auto operands() { return std::tuple{operand("kind", &Not::kind)}; }
+
+    std::span<const Op> inner_kinds() const noexcept { return kind.ops(); }
 
     Verdict check(PyObject* value) const noexcept {
         const Verdict inner = kind.first_not_failing(value);

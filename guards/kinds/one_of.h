@@ -1,9 +1,9 @@
 // one_of: one of a few constants.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../constant.h"
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/constant.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 

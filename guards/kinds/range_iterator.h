@@ -1,8 +1,8 @@
 // range_iterator: what a range iterator will still give.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
-#include "../range_operand.h"
+#include "../concepts/kind.h"
+#include "../operands/range_operand.h"
 
 namespace guardtree {
 

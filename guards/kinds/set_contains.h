@@ -1,7 +1,7 @@
 // set_contains: a set has got an item.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // set_equals: the members of a set.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../constant.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/constant.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // set_lacks: a set has not got an item.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // str_prefix: what a str starts with.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 
@@ -25,7 +25,6 @@ struct StrPrefix {
         return std::tuple{operand("prefix", &StrPrefix::prefix)};
     }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept { return &PyUnicode_Type; }
 
     bool check(PyObject* value) const noexcept {

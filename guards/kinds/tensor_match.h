@@ -1,8 +1,8 @@
 // tensor_match: a tensor's metadata.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/keys.h"
 #include "../tensors/spec.h"
 
 namespace guardtree {

@@ -1,8 +1,8 @@
 // type_match: exact type.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../keys.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -25,7 +25,6 @@ struct TypeMatch {
         return std::tuple{operand("expected", &TypeMatch::expected)};
     }
 
-    /// What passes is of this type exactly.
     PyTypeObject* exact_type() const noexcept {
         return reinterpret_cast<PyTypeObject*>(expected.object);
     }

@@ -1,8 +1,8 @@
 // type_version: a type that nobody changed.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
-#include "../versioned_type.h"
+#include "../concepts/kind.h"
+#include "../operands/versioned_type.h"
 
 namespace guardtree {
 

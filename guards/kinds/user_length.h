@@ -1,7 +1,7 @@
 // user_length: len() through the full protocol.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

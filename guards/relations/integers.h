@@ -1,8 +1,8 @@
 // integers: an integer expression over values is true.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../integer_text.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../integers/text.h"
 
 namespace guardtree {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <algorithm>
 
-#include "../kind.h"
+#include "../concepts/kind.h"
 #include "../tensors/memory.h"
 
 namespace guardtree {

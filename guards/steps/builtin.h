@@ -1,8 +1,8 @@
 // builtin: a name among the frame's builtins.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../dict_lookup.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/dict_lookup.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // call: the value called.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

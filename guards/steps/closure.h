@@ -1,7 +1,7 @@
 // closure: a free variable of the frame's function.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

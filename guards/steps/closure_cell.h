@@ -1,7 +1,7 @@
 // closure_cell: what a cell of a function's closure holds.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

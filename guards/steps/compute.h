@@ -1,7 +1,7 @@
 // compute: what a Python callable makes of the value.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

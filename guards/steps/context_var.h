@@ -1,7 +1,7 @@
 // context_var: the value of a context variable.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // deque_item: an element of a deque by its place.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../builtin_length.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/builtin_length.h"
 
 namespace guardtree {
 

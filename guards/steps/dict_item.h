@@ -1,8 +1,8 @@
 // dict_item: the value of a key in a dict, whatever a subclass overrides.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../dict_lookup.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/dict_lookup.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // dict_key: a key of a dict by its place.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../dict_lookup.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/dict_lookup.h"
 
 namespace guardtree {
 

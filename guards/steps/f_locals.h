@@ -1,7 +1,7 @@
 // f_locals: the frame's locals as a mapping; the only step that may make a dict.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

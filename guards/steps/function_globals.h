@@ -1,7 +1,7 @@
 // function_globals: the globals of a function.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

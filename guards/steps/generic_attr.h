@@ -1,7 +1,7 @@
 // generic_attr: an attribute by object's own rules.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

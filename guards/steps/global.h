@@ -1,8 +1,8 @@
 // global: a name among the frame's globals.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../dict_lookup.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/dict_lookup.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // instance_attr: an entry of the value's own `__dict__`.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../instance_attribute.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
+#include "../objects/instance_attribute.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // kwdefaults: the keyword-only default values of a function.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // list_item: an element of a list by position.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

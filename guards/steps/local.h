@@ -1,7 +1,7 @@
 // local: a local, argument or cell variable of the frame.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // method_self: the object of a bound method.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

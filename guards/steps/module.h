@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/attributes.h"
-#include "../kind.h"
-#include "../sys_modules.h"
+#include "../concepts/kind.h"
+#include "../objects/sys_modules.h"
 
 namespace guardtree {
 

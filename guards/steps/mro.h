@@ -1,7 +1,7 @@
 // mro: the method resolution order of a type.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/exception.h"
-#include "../kind.h"
-#include "../native_function.h"
+#include "../concepts/kind.h"
+#include "../operands/native_function.h"
 
 namespace guardtree {
 

@@ -1,8 +1,8 @@
 // referent: the object of a weak reference.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
-#include "../weak_referent.h"
+#include "../concepts/kind.h"
+#include "../objects/weak_referent.h"
 
 namespace guardtree {
 

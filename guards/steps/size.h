@@ -1,7 +1,7 @@
 // size: how many elements a tensor has in a dimension.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 #include "../tensors/readers.h"
 
 namespace guardtree {

@@ -1,8 +1,8 @@
 // slot: the content of a slot.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
-#include "../static_attribute.h"
+#include "../concepts/kind.h"
+#include "../objects/static_attribute.h"
 
 namespace guardtree {
 

@@ -1,7 +1,7 @@
 // storage_offset: where in its storage a tensor begins.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 #include "../tensors/readers.h"
 
 namespace guardtree {

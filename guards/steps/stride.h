@@ -1,7 +1,7 @@
 // stride: how far apart the elements of a dimension are.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 #include "../tensors/readers.h"
 
 namespace guardtree {

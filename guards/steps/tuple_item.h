@@ -1,7 +1,7 @@
 // tuple_item: an element of a tuple by position.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

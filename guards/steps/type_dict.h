@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/attributes.h"
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "../../framelocals/no_memory.h"
-#include "../constant.h"
-#include "../held_object.h"
+#include "../objects/constant.h"
+#include "../operands/held_object.h"
 
 #include "readers.h"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "../operand.h"
+#include "../operands/operand.h"
 
 namespace guardtree {
 

@@ -8,7 +8,7 @@
 
 #include "../../framelocals/exception.h"
 #include "../../framelocals/no_memory.h"
-#include "../constant.h"
+#include "../objects/constant.h"
 
 #include "dlpack_reader.h"
 

@@ -1,7 +1,7 @@
 // Which reader serves which type.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../operand.h"
+#include "../operands/operand.h"
 
 #include "numpy_reader.h"
 

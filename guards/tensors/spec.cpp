@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "../../framelocals/no_memory.h"
-#include "../constant.h"
+#include "../objects/constant.h"
 
 #include "names.h"
 #include "readers.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "../cache_line.h"
-#include "../keys.h"
+#include "../objects/cache_line.h"
+#include "../objects/keys.h"
 
 #include "numpy_reader.h"
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "../../framelocals/no_memory.h"
-#include "../constant.h"
+#include "../objects/constant.h"
 
 #include "names.h"
 #include "readers.h"

@@ -2,16 +2,16 @@
 // each frame is entered, whether a special version of the function would run.
 // SPDX-License-Identifier: MIT
 // clang-format off: the private headers of CPython come before Python.h.
-#include <guardtree/framelocals/frame_view.h>
+#include <guardtree/framelocals/views/frame_view.h>
 // clang-format on
 
 #include <cstdio>
 #include <string>
 #include <utility>
 
-#include <guardtree/dsl/expressions.h>
+#include <guardtree/dsl/cpp/expressions.h>
 #include <guardtree/framelocals/probe.h>
-#include <guardtree/guards/lookup.h>
+#include <guardtree/guards/lookup/lookup.h>
 
 #ifndef PYTHON
 #    define PYTHON "python3"

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdio>
 
-#include <guardtree/guards/evaluate.h>
-#include <guardtree/guards/explain.h>
+#include <guardtree/guards/run/evaluate.h>
+#include <guardtree/guards/run/explain.h>
 
 #ifndef PYTHON
 #    define PYTHON "python3"

@@ -16,7 +16,7 @@ endfunction()
 
 file(REMOVE_RECURSE ${scratch})
 step("the install" ${tool} --install ${build} --component cpp --prefix ${scratch}/prefix)
-foreach(file include/guardtree/guards/program.h
+foreach(file include/guardtree/guards/program/program.h
              lib/cmake/guardtree/guardtree-config.cmake)
   if(NOT EXISTS ${scratch}/prefix/${file})
     message(FATAL_ERROR "the install lacks ${file}")

@@ -1,7 +1,7 @@
 // The DSL in C++: what operands may be, integer claims, objects, refusals. Its words
 // are in words_test.cpp, what must not compile in does_not_compile/.
 // SPDX-License-Identifier: MIT
-#include "../../dsl/expressions.h"
+#include "../../dsl/cpp/expressions.h"
 
 #include <gtest/gtest.h>
 

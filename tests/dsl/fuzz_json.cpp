@@ -5,8 +5,8 @@
 // A corpus is texts of to_json().
 #include <Python.h>
 
-#include "../../dsl/json_reader.h"
-#include "../../dsl/json_writer.h"
+#include "../../dsl/json/reader.h"
+#include "../../dsl/json/writer.h"
 
 #include "fuzz.h"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include "../../dsl/text.h"
+#include "../../dsl/text/text.h"
 
 #include "fuzz.h"
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "../../dsl/json_reader.h"
-#include "../../dsl/json_writer.h"
+#include "../../dsl/json/reader.h"
+#include "../../dsl/json/writer.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "../../dsl/expressions.h"
-#include "../../dsl/json_reader.h"
-#include "../../dsl/text.h"
+#include "../../dsl/cpp/expressions.h"
+#include "../../dsl/json/reader.h"
+#include "../../dsl/text/text.h"
 #include "../support/interpreter.h"
 
 namespace guardtree::tests {

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "../../dsl/json_reader.h"
-#include "../../dsl/json_writer.h"
-#include "../../dsl/text.h"
-#include "../../guards/named_op.h"
+#include "../../dsl/json/reader.h"
+#include "../../dsl/json/writer.h"
+#include "../../dsl/text/text.h"
+#include "../../guards/ops/named_op.h"
 #include "../support/random_tree.h"
 
 namespace guardtree::tests {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "../../dsl/expressions.h"
-#include "../../guards/builtin_length.h"
-#include "../../guards/named_op.h"
+#include "../../dsl/cpp/expressions.h"
+#include "../../guards/objects/builtin_length.h"
+#include "../../guards/ops/named_op.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 

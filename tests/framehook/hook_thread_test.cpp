@@ -1,7 +1,7 @@
 // Pauses, limits and passes of several greenlets on one thread. What stands for a
 // greenlet here is what tells one: a data stack of its own.
 // SPDX-License-Identifier: MIT
-#include "../../guards/hook_thread.h"
+#include "../../guards/run/hook_thread.h"
 
 #include <optional>
 #include <vector>

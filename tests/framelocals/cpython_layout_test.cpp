@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
-#include "../../framelocals/view.h"
+#include "../../framelocals/views/view.h"
 #include "../support/interpreter.h"
 
 namespace guardtree::tests {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../framelocals/view.h"
+#include "../../framelocals/views/view.h"
 #include "../support/allocations.h"
 #include "../support/frames.h"
 #include "../support/interpreter.h"

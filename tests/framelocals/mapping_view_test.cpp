@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../framelocals/view.h"
+#include "../../framelocals/views/view.h"
 #include "../support/interpreter.h"
 #include "../support/python.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "../../framelocals/dict_watch.h"
-#include "../../guards/evaluate.h"
+#include "../../guards/run/evaluate.h"
 #include "../support/allocations.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"

@@ -1,6 +1,6 @@
 // builtin_length: len() of builtin containers, and of nothing that could run user code.
 // SPDX-License-Identifier: MIT
-#include "../../guards/builtin_length.h"
+#include "../../guards/objects/builtin_length.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../guards/builtin_length.h"
+#include "../../guards/objects/builtin_length.h"
 #include "../support/allocations.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"

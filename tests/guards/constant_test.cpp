@@ -1,6 +1,6 @@
 // Constants: private snapshots, exact equality, what is refused.
 // SPDX-License-Identifier: MIT
-#include "../../guards/constant.h"
+#include "../../guards/objects/constant.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Looking keys up: as dict does, with remembered places, without user code.
 // SPDX-License-Identifier: MIT
-#include "../../guards/dict_lookup.h"
+#include "../../guards/objects/dict_lookup.h"
 
 #include <gtest/gtest.h>
 
-#include "../../guards/instance_attribute.h"
+#include "../../guards/objects/instance_attribute.h"
 #include "../support/allocations.h"
 #include "../support/interpreter.h"
 #include "../support/python.h"

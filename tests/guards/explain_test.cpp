@@ -1,6 +1,6 @@
 // Explanations: the verdict of evaluate, every failing guard, sentences for people.
 // SPDX-License-Identifier: MIT
-#include "../../guards/explain.h"
+#include "../../guards/run/explain.h"
 
 #include <gtest/gtest.h>
 

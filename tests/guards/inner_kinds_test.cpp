@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../guards/native_function.h"
+#include "../../guards/operands/native_function.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 

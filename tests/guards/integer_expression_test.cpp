@@ -1,6 +1,6 @@
 // Integer expressions: parsing, 64-bit arithmetic, refusals.
 // SPDX-License-Identifier: MIT
-#include "../../guards/integer_expression.h"
+#include "../../guards/integers/expression.h"
 
 #include <gtest/gtest.h>
 

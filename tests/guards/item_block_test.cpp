@@ -1,6 +1,6 @@
 // Item blocks: where the compiler makes one, and that it answers as its ops do.
 // SPDX-License-Identifier: MIT
-#include "../../guards/item_block.h"
+#include "../../guards/ops/item_block.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 // The concepts of kinds and steps refuse what would be unsound; compiling is the test.
 // SPDX-License-Identifier: MIT
-#include "../../guards/kind.h"
+#include "../../guards/concepts/kind.h"
 
 #include <gtest/gtest.h>
 
-#include "../../guards/op.h"
+#include "../../guards/ops/op.h"
 
 namespace guardtree::tests {
 namespace {

@@ -1,13 +1,13 @@
 // A look-up that may run user code: what it keeps, sets aside and gives back.
 // SPDX-License-Identifier: MIT
-#include "../../guards/lookup.h"
+#include "../../guards/lookup/lookup.h"
 
 #include <array>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "../../guards/evaluate.h"
+#include "../../guards/run/evaluate.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 

@@ -1,6 +1,6 @@
 // Name blocks: where the compiler makes one, and that it answers as its ops do.
 // SPDX-License-Identifier: MIT
-#include "../../guards/name_block.h"
+#include "../../guards/ops/name_block.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Ops: their texts, their equality and hashes, what dies with their operands.
 // SPDX-License-Identifier: MIT
-#include "../../guards/op.h"
+#include "../../guards/ops/op.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,13 @@
 // Operands: what each accepts, says when it refuses, prints, and equals.
 // SPDX-License-Identifier: MIT
-#include "../../guards/operand.h"
+#include "../../guards/operands/operand.h"
 
 #include <cstdint>
 
 #include <gtest/gtest.h>
 
-#include "../../guards/constant.h"
-#include "../../guards/range_operand.h"
+#include "../../guards/objects/constant.h"
+#include "../../guards/operands/range_operand.h"
 #include "../support/interpreter.h"
 #include "../support/python.h"
 

@@ -1,6 +1,6 @@
 // Profiles: counts are those of checks, and the numbers fit fail-first ordering.
 // SPDX-License-Identifier: MIT
-#include "../../guards/profile.h"
+#include "../../guards/run/profile.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Programs: what is compiled, in which order, and where fetched values live.
 // SPDX-License-Identifier: MIT
-#include "../../guards/program.h"
+#include "../../guards/program/program.h"
 
 #include <gtest/gtest.h>
 

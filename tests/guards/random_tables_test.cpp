@@ -6,7 +6,7 @@
 // repeats a run.
 #include <gtest/gtest.h>
 
-#include "../../guards/lookup.h"
+#include "../../guards/lookup/lookup.h"
 #include "../support/random_tree.h"
 
 namespace guardtree::tests {

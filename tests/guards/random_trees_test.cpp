@@ -6,7 +6,7 @@
 // GUARDTREE_TEST_SEED=<n> repeats a run.
 #include <gtest/gtest.h>
 
-#include "../../guards/evaluate.h"
+#include "../../guards/run/evaluate.h"
 #include "../support/random_tree.h"
 
 namespace guardtree::tests {

@@ -1,6 +1,6 @@
 // Simplified trees: the same answers, and what is said to be gone is gone.
 // SPDX-License-Identifier: MIT
-#include "../../guards/simplify.h"
+#include "../../guards/tree/simplify.h"
 
 #include <gtest/gtest.h>
 

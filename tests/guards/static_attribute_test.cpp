@@ -1,7 +1,7 @@
 // Static look-ups: no user code runs, no dict is made, layouts are not mixed up. Steps
 // that read functions, iterators and context variables: their corners.
 // SPDX-License-Identifier: MIT
-#include "../../guards/static_attribute.h"
+#include "../../guards/objects/static_attribute.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // Tables: first match in insertion order, snapshots, dead entries, kept errors.
 // SPDX-License-Identifier: MIT
-#include "../../guards/table.h"
+#include "../../guards/lookup/table.h"
 
 #include <gtest/gtest.h>
 
-#include "../../guards/lookup.h"
+#include "../../guards/lookup/lookup.h"
 #include "../support/guards.h"
 #include "../support/interpreter.h"
 

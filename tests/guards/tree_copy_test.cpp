@@ -1,6 +1,6 @@
 // Copies of trees: what is kept, in which order, and that the original stays.
 // SPDX-License-Identifier: MIT
-#include "../../guards/tree_copy.h"
+#include "../../guards/tree/copy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Trees: interning of paths and checks, where steps and checks may stand, texts.
 // SPDX-License-Identifier: MIT
-#include "../../guards/tree.h"
+#include "../../guards/tree/tree.h"
 
 #include <gtest/gtest.h>
 

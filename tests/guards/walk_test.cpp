@@ -1,11 +1,11 @@
 // The walk: verdicts, errors, what propagates, and that it allocates nothing.
 // SPDX-License-Identifier: MIT
-#include "../../guards/walk.h"
+#include "../../guards/run/walk.h"
 
 #include <gtest/gtest.h>
 
-#include "../../framelocals/view.h"
-#include "../../guards/lookup.h"
+#include "../../framelocals/views/view.h"
+#include "../../guards/lookup/lookup.h"
 #include "../support/allocations.h"
 #include "../support/frames.h"
 #include "../support/guards.h"

@@ -123,7 +123,7 @@ def main() -> None:
     run(sys.executable, "-c", USE, PYTHONPATH=str(build / "python"))
     expect(tree / "bindings/python/guardtree/_guardtree.pyi", "def is_ellipsis(self)")
     expect(tree / "guards/REFERENCE.md", "`is_ellipsis()`")
-    expect(tree / "guards/kinds.gen.h", "X(IsEllipsis, is_ellipsis)")
+    expect(tree / "guards/ops/kinds.gen.h", "X(IsEllipsis, is_ellipsis)")
     print("one file added is_ellipsis to the binding, the stub and the reference")
 
 

@@ -162,6 +162,14 @@ def test_versions() -> None:
     demand_none(matches(pattern, elsewhere, code), test_versions)
 
 
+def test_compiler_words() -> None:
+    """Words of compilers and processors are in framelocals/compiler.h only."""
+    words = r"__builtin_|__atomic_|__sync_|__asm__|\balloca\(|tls_model|__x86_64__"
+    paths = [path for path in files(*CPP) if not path.startswith(("tests/", "bench/"))]
+    elsewhere = [path for path in paths if path != "framelocals/compiler.h"]
+    demand_none(matches(words, elsewhere, code), test_compiler_words)
+
+
 def test_references() -> None:
     """References are counted by Owned<T>: no Py_INCREF and the like outside ref.h."""
     owners = ("framelocals/ref.h", VERSIONED)

@@ -4,7 +4,7 @@
 
 #include "frames.h"
 
-#include "../../framelocals/frame_view.h"
+#include "../../framelocals/views/frame_view.h"
 
 #include "python.h"
 

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "../../framelocals/view.h"
+#include "../../framelocals/views/view.h"
 
 namespace guardtree::tests {
 

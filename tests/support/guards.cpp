@@ -4,7 +4,7 @@
 
 #include <ostream>
 
-#include "../../guards/evaluate.h"
+#include "../../guards/run/evaluate.h"
 
 namespace guardtree::tests {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "../../guards/explain.h"
-#include "../../guards/table.h"
+#include "../../guards/lookup/table.h"
+#include "../../guards/run/explain.h"
 
 #include "python.h"
 

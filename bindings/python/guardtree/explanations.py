@@ -22,6 +22,8 @@ from ._guardtree import (
 
 def _note_for_json(note: Any) -> Any:
     """The note itself where JSON can say it, else its repr."""
+    if note is None or type(note) is str:
+        return note
     try:
         json.dumps(note, allow_nan=False)
     except MemoryError:

@@ -1,6 +1,6 @@
 // expect: write a chain a < b < c as a < b && b < c
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

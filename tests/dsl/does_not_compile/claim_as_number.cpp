@@ -1,6 +1,6 @@
 // expect: a claim is used as a number
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

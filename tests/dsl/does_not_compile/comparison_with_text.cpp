@@ -1,6 +1,6 @@
 // expect: compare with other constants by .equals(...)
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

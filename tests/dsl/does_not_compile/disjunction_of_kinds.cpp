@@ -1,6 +1,6 @@
 // expect: || and ! join comparisons of integers only
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

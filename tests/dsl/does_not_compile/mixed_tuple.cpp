@@ -1,6 +1,6 @@
 // expect: or, in a tuple, only kinds
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

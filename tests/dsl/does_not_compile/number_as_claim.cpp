@@ -1,6 +1,6 @@
 // expect: a number is no claim: compare it
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

@@ -1,6 +1,6 @@
 // expect: global starts a path: write global(...) by itself
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

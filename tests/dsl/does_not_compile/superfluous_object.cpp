@@ -1,6 +1,6 @@
 // expect: build is given an object that no placeholder stands for
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

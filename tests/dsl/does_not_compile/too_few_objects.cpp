@@ -1,6 +1,6 @@
 // expect: build is given fewer objects than there are placeholders
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

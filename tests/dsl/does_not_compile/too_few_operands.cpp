@@ -1,6 +1,6 @@
 // expect: int_range is given too few operands, or too many
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

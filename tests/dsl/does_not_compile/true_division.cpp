@@ -1,6 +1,6 @@
 // expect: write floor_div(a, b) for Python's //
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

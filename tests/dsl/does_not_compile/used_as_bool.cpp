@@ -1,6 +1,6 @@
 // expect: to 'bool'
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

@@ -2,7 +2,7 @@
 // expect: TypeMatch::expected
 // expect: this operand takes an object: a PyObject*
 // SPDX-License-Identifier: MIT
-#include "../../../dsl/expressions.h"
+#include "../../../dsl/cpp/expressions.h"
 
 using namespace guardtree::dsl;
 

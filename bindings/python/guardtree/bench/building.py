@@ -1,7 +1,7 @@
 """What it takes to build a guard tree: time and memory for each guarded value.
 
 A value is a path with its check, two calls: ``x.list_item(i).type_match(int)``. The
-bench ``build/values`` (bench/building.cpp) does the same with the C++ tree.
+bench ``build/values`` (bench/cpp/building.cpp) does the same with the C++ tree.
 """
 
 from __future__ import annotations

@@ -1,0 +1,163 @@
+// Python's GuardManager: check, explain, notes. The derived methods: bind_kinds.cpp.
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "../../framelocals/no_memory.h"
+#include "../../guards/assumptions/report.h"
+#include "../../guards/run/evaluate.h"
+#include "../bindings.h"
+#include "../explanations.h"
+#include "../guard_manager.h"
+#include "../subject.h"
+
+namespace guardtree {
+namespace {
+
+/// Where the caller sees to what user code needs.
+[[gnu::always_inline]] inline bool passes_on(const Program& program, const View& view) {
+    Owned<> error;
+    PyObject** const values = GUARDTREE_ROOM(program.value_count());
+    return evaluate_prepared(program, view, values, error) == Verdict::pass;
+}
+
+/// On a dict, without a reference to any value, where no user code runs. False where a
+/// view that looks further is needed.
+bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
+                bool& passes) {
+    if (program.calls_python() || program.owned_count() > 0) return false;
+    return with_dict_view(program.names(), tree, dict, [&](const View& view) {
+        passes = passes_on(program, view);
+    });
+}
+
+/// Where user code may run, which may end `self`.
+[[gnu::noinline]] bool check_subject(PyObject* self, PyObject* subject) {
+    const auto held_self = Owned<>::share(self);
+    GuardTree& tree = GuardManager::from_python(self)->tree();
+    const Shared<CompiledGuards> compiled = tree.compiled();
+    bool passes = false;
+    const auto check_on = [&](const View& view) {
+        passes = passes_on(compiled->program, view);
+        return !PyErr_Occurred();
+    };
+    if (!with_view(
+            compiled->program.names(), subject, [&] { return HeldScope(tree); },
+            check_on)) {
+        throw py::error_already_set();
+    }
+    return passes;
+}
+
+/// METH_O: the hot entry from Python bypasses pybind11's call path.
+PyObject* check(PyObject* self, PyObject* subject) {
+    try {
+        GuardTree& tree = GuardManager::from_python(self)->tree();
+        bool passes = false;
+        if (!PyDict_CheckExact(subject) ||
+            !check_dict(tree, tree.compiled()->program, subject, passes)) {
+            passes = check_subject(self, subject);
+        }
+        return Owned<>::share(passes ? Py_True : Py_False).release();
+    } catch (...) {
+        translate_exception();
+        return nullptr;
+    }
+}
+
+PyMethodDef check_method = {
+    "check", check, METH_O,
+    "check($self, subject, /)\n--\n\n"
+    "Do all guards of the tree pass? `subject` is a mapping of local names, or the "
+    "frame given to a callback. A guard that raises does not pass (explain tells); "
+    "KeyboardInterrupt, SystemExit and MemoryError are let through. 10 ns and up."};
+
+PyMethodDef call_method = {"__call__", check, METH_O, check_method.ml_doc};
+
+/// The tree; checks that the last check of it assumed are marked.
+std::string text_of(const GuardTree& guards) {
+    const Program* program = guards.program();
+    if (!program) return guards.tree.text();
+    return guards.tree.text(report_assumptions(*program).assumed);
+}
+
+GuardTree& tree_of(py::handle self) {
+    return GuardManager::of(self).tree();
+}
+
+Explanation explain_subject(const py::object& self, py::handle subject) {
+    GuardTree& tree = tree_of(self);
+    const Shared<CompiledGuards> compiled = tree.compiled();
+    Explanation explanation;
+    auto explain_on = [&](const View& view) {
+        return explain(compiled->program, view, explanation);
+    };
+    if (!with_view(
+            compiled->program.names(), subject.ptr(), [&] { return HeldScope(tree); },
+            explain_on)) {
+        throw py::error_already_set();
+    }
+    return explanation;
+}
+
+py::object add_note(const py::object& self, const py::object& note) {
+    GuardTree& tree = tree_of(self);
+    const auto [id, is_relation] = tree.last_added;
+    if (id == no_id) throw py::value_error("no guard was added yet: a note needs one");
+    auto kept = Owned<>::share(note.ptr());
+    if (is_relation) {
+        tree.tree.annotate_relation(id, std::move(kept));
+    } else {
+        tree.tree.annotate_check(id, std::move(kept));
+    }
+    tree.changed();
+    return self;
+}
+
+std::string path_of(py::handle self) {
+    const NodeId node = GuardManager::of(self).node();
+    return tree_of(self).tree.path_text(node);
+}
+
+}  // namespace
+
+void require_mapping(PyObject* subject) {
+    if (PyMapping_Check(subject) && attribute_of(subject, "keys")) return;
+    drop_exception();
+    const TextCall texts;
+    Diagnostic problem;
+    refuse_operand(
+        problem, "a mapping of local names to values, or the frame given to a callback",
+        subject);
+    if (texts.raise_kept()) throw py::error_already_set();
+    throw_diagnostic(problem);
+}
+
+void bind_guard_manager(py::module_& module) {
+    const py::object manager = make_guard_manager_type(module);
+    bind_kinds_and_steps(manager);
+    bind_relations(manager);
+    bind_descriptions(manager);
+    bind_text(module, manager);
+    bind_json(module, manager);
+    bind_profile(module, manager);
+    add_method(manager, check_method);
+    add_method(manager, call_method);
+    define(manager, "explain", calling<&explain_subject>, py::arg("subject"),
+           "Every guard that does not pass on `subject` (as for check): where, what "
+           "was expected, what was found.");
+    define(manager, "note", calling<&add_note>, py::arg("note"),
+           "Keeps any object with the guard that was added last, for explanations: "
+           "where it comes from, say. Returns the same handle.");
+    define(manager, "__str__",
+           [](const py::object& self) { return text_of(tree_of(self)); });
+    define(manager, "__repr__", [](const py::object& self) {
+        const std::string path = path_of(self);
+        if (path.empty()) return std::string("<GuardManager of a guard tree>");
+        return "<GuardManager on " + path + ">";
+    });
+    define_property(manager, "path", calling<&path_of>,
+                    "The node as a Python expression; empty on the root.");
+}
+
+}  // namespace guardtree

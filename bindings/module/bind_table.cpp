@@ -1,0 +1,348 @@
+// Python's Table: entries with payloads, looked up without a hook.
+// SPDX-License-Identifier: MIT
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include "../../framehook/code_cache.h"
+#include "../../guards/lookup/differences.h"
+#include "../bindings.h"
+#include "../entries.h"
+#include "../guard_manager.h"
+#include "../strict.h"
+#include "../subject.h"
+#include "../table_entry.h"
+
+namespace guardtree {
+
+/// A table for the calls of one function or code.
+class GuardTable {
+public:
+    explicit GuardTable(py::handle scope) : scope_(scope) {}
+
+    Shared<Entry> add(py::handle guards, py::handle payload, py::handle bindings) {
+        Tree& tree = GuardManager::of(guards).tree().tree;
+        auto entry =
+            make_entry(tree, scope_.code(), Owned<>::share(payload.ptr()),
+                       Owned<>::share(guards.ptr()), read_bindings(bindings, guards));
+        table = table->with(entry);
+        return entry;
+    }
+
+    /// The entry that `subject` passes, or null; what it hands over goes to `bound`, if
+    /// given. Throws what a guard lets through, and what reading the subject raises.
+    Shared<Entry> find(PyObject* subject, py::dict* bound = nullptr) const {
+        Shared<Entry> found;
+        if (find_quickly(subject, found, bound)) return found;
+        const Shared<Table> pinned = table;
+        const auto use = [&](const View& view) {
+            found = !bound && !is_strict() ? first_prepared(*pinned, view)
+                                           : first_of(*pinned, view, bound);
+            return true;
+        };
+        const auto held = [&] { return HeldScope(scope_); };
+        if (!with_view(pinned->names(), subject, held, use))
+            throw py::error_already_set();
+        return found;
+    }
+
+    /// Where no user code runs, which could end this or the subject. False, and nothing
+    /// looked up, where find has to look.
+    bool find_quickly(PyObject* subject, Shared<Entry>& to,
+                      py::dict* bound = nullptr) const {
+        if (!PyDict_CheckExact(subject) || may_run_user_code()) return false;
+        return with_dict_view(table->names(), scope_, subject, [&](const View& view) {
+            to = first_of(*table, view, bound);
+        });
+    }
+
+    bool may_run_user_code() const { return table->calls_python() || is_strict(); }
+
+    /// The same as find for a call with these arguments (PEP 590). Whoever calls holds
+    /// them.
+    Shared<Entry> find_call(PyObject* const* arguments, size_t count,
+                            PyObject* keywords, py::dict* bound = nullptr) const {
+        const Shared<Table> pinned = table;
+        const UserCode user_code;
+        const HeldScope held(scope_);
+        auto* function = reinterpret_cast<PyFunctionObject*>(held.function.get());
+        if (!function) {
+            throw py::type_error(
+                "a table made for code alone knows no defaults, so no calls: make it "
+                "for the function, and keep that");
+        }
+        if (function->func_code != as_object(held.code.get())) {
+            throw py::type_error(
+                "the function has other code than the table was made for: make a table "
+                "for it as it is now");
+        }
+        const auto size = static_cast<size_t>(held.code.get()->co_nlocalsplus);
+        auto* storage = reinterpret_cast<SlotWord*>(GUARDTREE_ROOM(size));
+        ArgumentsView view(function, {storage, size});
+        if (!view.bind(arguments, count, keywords)) {
+            if (PyErr_Occurred()) throw py::error_already_set();
+            throw py::type_error(
+                "the arguments do not fit " +
+                py::cast<std::string>(py::handle(function->func_qualname)) +
+                py::cast<std::string>(py::str(py::module_::import("inspect").attr(
+                    "signature")(py::handle(held.function.get())))));
+        }
+        return first_of(*pinned, view, bound);
+    }
+
+    int traverse(visitproc visit, void* arg) const {
+        Py_VISIT(table->object());
+        return scope_.traverse(visit, arg);
+    }
+
+    void clear() { table = Table::empty(); }
+
+    Shared<Table> table = Table::empty();
+
+private:
+    /// Throws what a guard lets through, and where strict mode finds a difference.
+    static Shared<Entry> first_of(const Table& table, const View& view,
+                                  py::dict* bound) {
+        const bool is_judged = is_strict();
+        const auto mode =
+            bound || is_judged ? Lookup::Mode::user_code : Lookup::mode_of(table);
+        Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)),
+                      mode);
+        const Entry* found = lookup.find();
+        if (found && bound) *bound = take_bindings(lookup, *found);
+        if (PyErr_Occurred()) throw py::error_already_set();
+        if (is_judged && !is_right_answer(lookup.view(), table, found))
+            throw py::error_already_set();
+        return noted(found);
+    }
+
+    /// The same where nobody judges and the caller sees to what user code needs.
+    static Shared<Entry> first_prepared(const Table& table, const View& view) {
+        QuietLookup lookup(table, view, GUARDTREE_ROOM(table.value_count()));
+        const Entry* found = lookup.find_apart();
+        if (!found && PyErr_Occurred()) throw py::error_already_set();
+        return noted(found);
+    }
+
+    static Shared<Entry> noted(const Entry* found) noexcept {
+        if (!found) return {};
+        note_hit(*found);
+        return Shared<Entry>(const_cast<Entry*>(found));
+    }
+
+    GuardTree scope_;
+};
+
+}  // namespace guardtree
+
+GUARDTREE_BOXED(guardtree::GuardTable, "Table")
+
+namespace guardtree {
+namespace {
+
+GuardTable make_table(py::handle scope) {
+    return GuardTable(scope);
+}
+
+py::dict dict_of_differences(const Table& table) {
+    py::dict all;
+    for (const Difference& each : differences(table))
+        all[each.fact.c_str()] = each.demands;
+    return all;
+}
+
+PyObject* payload_of(const Shared<Entry>& found, PyObject* otherwise) noexcept {
+    return Owned<>::share(found ? found->payload.get() : otherwise).release();
+}
+
+/// Calls `find(table)`, past pybind11's call path: a new reference to what it gives.
+template <class Find>
+PyObject* asked(PyObject* self, Find find) {
+    try {
+        const auto& table = Box<GuardTable>::of(self)->value;
+        if (!table) refuse_uninitialised();
+        return find(*table);
+    } catch (...) {
+        translate_exception();
+        return nullptr;
+    }
+}
+
+/// METH_FASTCALL: `lookup(subject, default=None)`.
+PyObject* look_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+    if (count < 1 || count > 2) {
+        PyErr_Format(PyExc_TypeError,
+                     "lookup() takes a subject and a default, %zd arguments given",
+                     count);
+        return nullptr;
+    }
+    return asked(self, [&](const GuardTable& table) {
+        PyObject* const otherwise = count > 1 ? arguments[1] : Py_None;
+        Shared<Entry> found;
+        if (table.find_quickly(*arguments, found)) return payload_of(found, otherwise);
+        const auto held_self = Owned<>::share(self);
+        const auto held_otherwise = Owned<>::share(otherwise);
+        return payload_of(table.find(*arguments), otherwise);  // which holds that one
+    });
+}
+
+/// METH_FASTCALL | METH_KEYWORDS: `lookup_call(*args, **kwargs)`.
+PyObject* look_up_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                       PyObject* keywords) {
+    const auto all = static_cast<size_t>(count);
+    return asked(self, [&](const GuardTable& table) {
+        if (!keywords && !table.may_run_user_code())
+            return payload_of(table.find_call(arguments, all, nullptr), Py_None);
+        const HeldCall held(self, arguments, all, keywords,
+                            GUARDTREE_ROOM(HeldCall::room(all, keywords)));
+        return payload_of(table.find_call(held.arguments(), held.count(), held.names()),
+                          Py_None);
+    });
+}
+
+PyMethodDef lookup_method = {
+    "lookup", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&look_up)),
+    METH_FASTCALL,
+    "lookup($self, subject, default=None, /)\n--\n\n"
+    "The payload of the first entry, oldest first, whose guards pass; `default` when "
+    "there is none. `subject` is a mapping of local names, or the frame given to a "
+    "callback. Its cost does not grow with the number of entries where they differ in "
+    "types, constants, identities, lengths or sizes."};
+
+PyMethodDef lookup_call_method = {
+    "lookup_call",
+    reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&look_up_call)),
+    METH_FASTCALL | METH_KEYWORDS,
+    "lookup_call($self, /, *args, **kwargs)\n--\n\n"
+    "As lookup, for a call of the table's function with these arguments: defaults, "
+    "*args and **kwargs are bound as Python does, and no dict is made for it. None "
+    "when no entry's guards pass. TypeError where the call does not fit the function."};
+
+/// (payload, values by name) of what `find` gives, or None.
+template <class Find>
+py::object payload_and_values(const py::object& self, Find find) {
+    py::dict bound;
+    const Shared<Entry> found = find(initialised<GuardTable>(self), bound);
+    if (!found) return py::none();
+    return py::make_tuple(py::handle(found->payload.get()), bound);
+}
+
+/// The same for a call.
+py::object look_up_call_bound(const py::object& self, const py::args& arguments,
+                              const py::kwargs& keywords) {
+    std::vector<PyObject*> vector;
+    for (const py::handle each : arguments) vector.push_back(each.ptr());
+    for (const auto& each : keywords) vector.push_back(each.second.ptr());
+    const auto names =
+        Owned<>::steal(keywords.size() ? PySequence_Tuple(keywords.ptr()) : nullptr);
+    if (keywords.size() && !names) throw py::error_already_set();
+    return payload_and_values(self, [&](const GuardTable& table, py::dict& bound) {
+        return table.find_call(vector.data(), arguments.size(), names.get(), &bound);
+    });
+}
+
+}  // namespace
+
+void bind_table(py::module_& module) {
+    BoxedClass<TableEntryHandle>(module, Made::by_guardtree,
+                                 "One (guards, payload) of a Table.")
+        .def_property_readonly("payload",
+                               [](const TableEntryHandle& self) {
+                                   return object_or_none(self.entry->payload.get());
+                               })
+        .def_property_readonly("guards",
+                               [](const TableEntryHandle& self) {
+                                   return object_or_none(self.entry->source.get());
+                               })
+        .def_property_readonly(
+            "hits", [](const TableEntryHandle& self) { return self.entry->hits; })
+        .def_property_readonly(
+            "errors", [](const TableEntryHandle& self) { return self.entry->errors; },
+            "How often a guard raised, which counts as a miss.")
+        .def_property_readonly("last_error", [](const TableEntryHandle& self) {
+            return object_or_none(self.entry->last_error.get());
+        });
+
+    BoxedClass<GuardTable> table(
+        module, Made::by_calling,
+        "Table(scope)\n--\n\n"
+        "Guards with payloads for the calls of one function, looked up without a hook: "
+        "Table(function). Entries are tried in the order they were added; the first "
+        "whose guards pass is the answer, found without trying all.");
+    table.def_init<&make_table>(py::arg("scope"))
+        .def(
+            "add",
+            [](const py::object& self, py::handle guards, py::handle payload,
+               py::handle bindings) {
+                return TableEntryHandle{
+                    initialised<GuardTable>(self).add(guards, payload, bindings)};
+            },
+            py::arg("guards"), py::arg("payload"), py::kw_only(),
+            py::arg("bindings") = py::none(),
+            "Adds guards, as they are now, behind all others. `payload`: what lookup "
+            "gives for them. `bindings`: a dict of names to paths of the guards, whose "
+            "values lookup_bound gives; a path without a check only has to be there.")
+        .def(
+            "remove",
+            [](const py::object& self, const TableEntryHandle& handle) {
+                auto& from = initialised<GuardTable>(self);
+                const size_t before = from.table->entries().size();
+                from.table = from.table->without(*handle.entry);
+                if (from.table->entries().size() == before)
+                    throw py::value_error("this entry is not in the table");
+            },
+            py::arg("entry"), "Takes an entry out.")
+        .def(
+            "find",
+            [](const py::object& self, py::handle subject) -> py::object {
+                Shared<Entry> found = initialised<GuardTable>(self).find(subject.ptr());
+                if (!found) return py::none();
+                return py::cast(TableEntryHandle{std::move(found)});
+            },
+            py::arg("subject"), "As lookup, but the entry itself, or None.")
+        .def(
+            "lookup_bound",
+            [](const py::object& self, py::handle subject) {
+                return payload_and_values(
+                    self, [&](const GuardTable& asked, py::dict& bound) {
+                        return asked.find(subject.ptr(), &bound);
+                    });
+            },
+            py::arg("subject"),
+            "As lookup, but the payload and a dict of what the entry's bindings name: "
+            "the very values that its guards checked in this look-up. None when no "
+            "entry's guards pass.")
+        .def("lookup_call_bound", calling<&look_up_call_bound>,
+             "The same for a call with these arguments, as lookup_call takes them.")
+        .def("entries",
+             [](const py::object& self) {
+                 py::list all;
+                 for (const auto& each : initialised<GuardTable>(self).table->entries())
+                     all.append(TableEntryHandle{each});
+                 return all;
+             })
+        .def("__len__",
+             [](const py::object& self) {
+                 return initialised<GuardTable>(self).table->entries().size();
+             })
+        .def(
+            "differences",
+            [](const py::object& self) {
+                return dict_of_differences(*initialised<GuardTable>(self).table);
+            },
+            "The facts that entries do not agree on, with what each entry demands.");
+    add_method(table, lookup_method);
+    add_method(table, lookup_call_method);
+
+    define_function(
+        module, "differences",
+        [](py::handle code) {
+            const CodeCache* cache = CodeCache::find(code_of_python(code));
+            return cache ? dict_of_differences(*cache->table()) : py::dict();
+        },
+        py::arg("code"),
+        "The facts that the entries of a code (or function) do not agree on, with what "
+        "each entry demands, the oldest first: {'x.shape[0]': ['8', '16', '24']}. What "
+        "a compiler may generalise.");
+}
+
+}  // namespace guardtree

@@ -1,0 +1,182 @@
+// Views over a mapping and over a call's arguments.
+// SPDX-License-Identifier: MIT
+#include <Python.h>
+
+#include <algorithm>
+
+#include "../compiler.h"
+#include "../cpython/dict_layout.h"
+#include "../same_text.h"
+#include "view.h"
+
+namespace guardtree {
+namespace {
+
+SlotWord word(PyObject* value) noexcept {
+    return reinterpret_cast<SlotWord>(value);
+}
+
+int named_arguments(PyCodeObject* code) noexcept {
+    return code->co_argcount + code->co_kwonlyargcount;
+}
+
+}  // namespace
+
+MappingView::MappingView(const Scope& scope, std::span<SlotWord> storage) noexcept
+    : View(storage.data(), scope.code), storage_(storage) {
+    std::ranges::fill(storage_, SlotWord{0});
+    scope_ = &scope;
+}
+
+MappingView::~MappingView() {
+    for (SlotWord value : storage_) Owned<>::steal(slot_object(value)).reset();
+}
+
+// A call: inlined, its registers are saved on the way of every check.
+[[gnu::noinline]] uint16_t DictView::find(const DictStringEntry* entries,
+                                          Py_ssize_t count,
+                                          const SlotName& wanted) noexcept {
+    constexpr Py_ssize_t first_keys = 16;
+    const auto is_it = [&](uint16_t place) {
+        PyObject* key = entries[place].key;
+        return key && same_text(key, wanted.name);
+    };
+    uint16_t place = wanted.place;
+    if (place < count && is_it(place)) return place;
+    count = std::min(count, first_keys);
+    for (place = 0; place < count; ++place) {
+        if (!is_it(place)) continue;
+        store_relaxed(wanted.place, place);
+        return place;
+    }
+    return no_place;
+}
+
+bool DictView::fill(PyObject* dict, std::span<const SlotName> wanted) noexcept {
+    mapping_ = dict;
+    if (wanted.empty()) return true;
+    const KeyTable* keys = dict_keys(dict);
+    if (keys->kind == KeyTable::general) return false;
+    const auto* entries = keys->entries<DictStringEntry>();
+    const Py_ssize_t count = keys->entry_count;
+    PyObject* const* split = split_values(dict);
+    auto* slots = const_cast<SlotWord*>(slots_);
+    const int first_free = first_free_slot(code_);
+    for (const SlotName& entry : wanted) {
+        if (entry.slot >= first_free) return false;
+        uint16_t place = load_relaxed(entry.place);
+        if (place >= count || entries[place].key != entry.name) [[unlikely]] {
+            place = find(entries, count, entry);
+            if (place == no_place) return false;
+        }
+        PyObject* found = split ? split[place] : entries[place].value;
+        if (!found) return false;
+        slots[entry.slot] = word(found);
+    }
+    return true;
+}
+
+bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noexcept {
+    mapping_ = mapping;
+    const int first_free = first_free_slot(code_);
+    for (const SlotName& entry : wanted) {
+        SlotWord& slot = storage_[static_cast<size_t>(entry.slot)];
+        if (slot) continue;
+        // Where an argument has the same name, the mapping speaks for the argument.
+        const bool is_free = entry.slot >= first_free;
+        if (is_free && find_slot(code_, entry.name) < first_free) continue;
+        if (PyDict_CheckExact(mapping)) {
+            PyObject* found = PyDict_GetItemWithError(mapping, entry.name);
+            if (!found && PyErr_Occurred()) return false;
+            slot = word(Owned<>::share(found).release());
+        } else {
+            slot = word(PyObject_GetItem(mapping, entry.name));
+            if (!slot) {
+                if (!PyErr_ExceptionMatches(PyExc_KeyError)) return false;
+                PyErr_Clear();
+            }
+        }
+        // The mapping speaks for free variables too; only what it lacks comes from
+        // cells.
+        if (slot && is_free) has_free_slots_ = true;
+    }
+    return true;
+}
+
+ArgumentsView::ArgumentsView(PyFunctionObject* function,
+                             std::span<SlotWord> storage) noexcept
+    : View(storage.data(), reinterpret_cast<PyCodeObject*>(function->func_code)),
+      storage_(storage),
+      function_(function),
+      callee_{code_, function->func_globals, function->func_builtins,
+              function->func_closure, as_object(function)} {
+    std::ranges::fill(storage_, SlotWord{0});
+    scope_ = &callee_;
+    only_borrows_ = true;
+}
+
+bool ArgumentsView::bind(PyObject* const* arguments, size_t count,
+                         PyObject* keywords) noexcept {
+    const auto given = static_cast<size_t>(PyVectorcall_NARGS(count));
+    const auto taken = std::min(given, static_cast<size_t>(code_->co_argcount));
+    std::transform(arguments, arguments + taken, storage_.begin(), word);
+    auto next = static_cast<size_t>(named_arguments(code_));
+    if (code_->co_flags & CO_VARARGS) {
+        rest_ = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(given - taken)));
+        if (!rest_) return false;
+        for (size_t i = taken; i < given; ++i) {
+            PyTuple_SET_ITEM(rest_.get(), static_cast<Py_ssize_t>(i - taken),
+                             Owned<>::share(arguments[i]).release());
+        }
+        storage_[next++] = word(rest_.get());
+    } else if (given > taken) {
+        return false;
+    }
+    if (code_->co_flags & CO_VARKEYWORDS) {
+        keywords_ = Owned<>::steal(PyDict_New());
+        if (!keywords_) return false;
+        storage_[next] = word(keywords_.get());
+    }
+    if (keywords && !bind_keywords(arguments + given, keywords)) return false;
+    return bind_defaults();
+}
+
+bool ArgumentsView::bind_keywords(PyObject* const* values, PyObject* names) noexcept {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+        PyObject* name = PyTuple_GET_ITEM(names, i);
+        const int slot = find_slot(code_, name);
+        if (slot >= code_->co_posonlyargcount && slot < named_arguments(code_)) {
+            SlotWord& place = storage_[static_cast<size_t>(slot)];
+            if (place) return false;  // given twice
+            place = word(values[i]);
+        } else if (!keywords_ || PyDict_SetItem(keywords_.get(), name, values[i]) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool ArgumentsView::bind_defaults() noexcept {
+    defaults_ = Owned<>::share(function_->func_defaults);
+    PyObject* defaults = defaults_.get();
+    const auto have = defaults ? static_cast<int>(PyTuple_GET_SIZE(defaults)) : 0;
+    const int positional = code_->co_argcount;
+    for (int i = 0; i < named_arguments(code_); ++i) {
+        SlotWord& place = storage_[static_cast<size_t>(i)];
+        if (place) continue;
+        PyObject* value = nullptr;
+        if (i < positional) {
+            const int index = i - (positional - have);
+            if (index >= 0) value = PyTuple_GET_ITEM(defaults, index);
+        } else if (PyObject* named = function_->func_kwdefaults) {
+            PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, i);
+            named_.push_back(Owned<>::share(PyDict_GetItemWithError(named, name)));
+            value = named_.back().get();
+        }
+        if (!value) return false;
+        place = word(value);
+    }
+    return true;
+}
+
+}  // namespace guardtree

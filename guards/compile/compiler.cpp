@@ -1,0 +1,474 @@
+// Compiling a tree: order, addressing, and where each fetched value lives.
+// SPDX-License-Identifier: MIT
+//
+// How it works. (1) Nodes that hold a check, or lead to one, are laid out in preorder.
+// A `local` makes no op: ops on its value address the slot. (2) A fetched value is live
+// from its step to the last op that reads it. If its step makes a new reference, or an
+// op that may run user code lies in that range (its last reader included), the value is
+// owned: it gets a place among the first values, and the walk drops it at its end. A
+// step that may run user code takes a place over whose value nothing reads any more,
+// and drops that value. Other values are borrowed and share places as their lives
+// allow.
+//
+// Requirements that a change must keep: 1. no op reads a place before a step wrote it;
+// 2. every value that is live when user code may run is owned, by the walk or by the
+// view, and a place is taken over only where user code may run;
+// 3. `skip` of a step covers exactly the ops that read its value or a descendant's.
+#include "../program/program.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "../assumptions/assumption.h"
+#include "../assumptions/eligible.h"
+#include "../objects/builtin_length.h"
+#include "../tree/order.h"
+
+#include "block_builder.h"
+#include "places.h"
+
+namespace guardtree {
+namespace {
+
+/// Bounds the stack that a walk takes: 8 bytes per value.
+constexpr size_t most_values = 4096;
+
+bool makes_reference(const Op& op) noexcept {
+    return dispatch(op, [](const auto& concrete) {
+        using T = std::remove_cvref_t<decltype(concrete)>;
+        if constexpr (GuardStep<T>) {
+            return returns_owned<T>;
+        } else {
+            return false;
+        }
+    });
+}
+
+bool may_take_over(const Op& op) noexcept {
+    return dispatch(op, [](const auto& concrete) {
+        return takes_places_over<std::remove_cvref_t<decltype(concrete)>>;
+    });
+}
+
+}  // namespace
+
+class Compiler {
+public:
+    Compiler(const Tree& tree, PyCodeObject* code, Program& program,
+             Diagnostic& problem, const FailureCounts* counts,
+             std::span<const NodeId> bound)
+        : tree_(tree),
+          code_(code),
+          program_(program),
+          problem_(problem),
+          bound_(bound),
+          order_(tree, counts, bound),
+          eligible_(tree, order_),
+          blocks_(tree, order_, code) {}
+
+    bool run() {
+        if (bound_.size() > most_values) {
+            refuse_size(bound_.size());
+            return false;
+        }
+        program_.ops_.clear();
+        producer_.assign(tree_.node_count(), no_op);
+        slot_.assign(tree_.node_count(), -1);
+        if (!emit_roots() || !emit_relations() || !place_values()) return false;
+        keep_references();
+        bind_values();
+        program_.ops_.emplace_back(OpCode::Done, nullptr);
+        return true;
+    }
+
+private:
+    struct Frame {
+        NodeId node;
+        size_t step_op;
+        size_t next_child;
+        std::vector<NodeId> children;
+    };
+
+    /// Preorder with an explicit stack: trees may be as deep as users like. The first
+    /// frame is the view's.
+    bool emit_roots() {
+        std::vector<Frame> stack;
+        stack.push_back({0, no_op, 0, order_.children(0)});
+        while (!stack.empty()) {
+            Frame& top = stack.back();
+            if (stack.size() == 1) end_and_begin_assumption(top);
+            if (top.next_child == top.children.size()) {
+                leave(stack);
+                continue;
+            }
+            bool is_entered = true;
+            if (const NameRun names = names_from(top, stack.size()); names.pays()) {
+                is_entered = enter_block(names, program_.name_rows_, stack);
+            } else if (const ItemRun run = blocks_.items(top.children, top.next_child);
+                       run.pays()) {
+                is_entered = enter_block(run, program_.block_items_, stack);
+            } else {
+                const NodeId child = top.children[top.next_child++];
+                is_entered = !order_.is_useful(child) || enter(child, stack);
+            }
+            if (!is_entered) return false;
+        }
+        return true;
+    }
+
+    /// Before a root: ends the assumption that went so far, and begins the next.
+    void end_and_begin_assumption(const Frame& view) {
+        if (assumption_op_ != no_op && view.next_child == assumed_until_) {
+            const size_t number = program_.ops_.size();
+            Op end(OpCode::AssumptionEnd, program_.assumptions_.back().get());
+            Op& begin = program_.ops_[assumption_op_];
+            begin.set_skip(number - assumption_op_);
+            end.set_skip(begin.skip - 1);
+            if (begin.is_from_local()) end.read_local(begin.source);
+            program_.ops_.push_back(end);
+            assumption_op_ = no_op;
+        }
+        if (assumption_op_ != no_op || !assumptions_enabled()) return;
+        assumed_until_ = eligible_.run_from(view.children, view.next_child);
+        if (assumed_until_ == view.next_child) return;
+        program_.assumptions_.push_back(std::make_unique<Assumption>());
+        Op begin(OpCode::Assumption, program_.assumptions_.back().get());
+        const Op& root = tree_.node(view.children[view.next_child]).step;
+        if (root.code() == code_of<Local>) {
+            const int slot = find_slot(code_, root.as<Local>().name.value);
+            begin.read_local(static_cast<uint16_t>(slot));  // enter() refuses -1
+        }
+        assumption_op_ = program_.ops_.size();
+        program_.ops_.push_back(begin);
+    }
+
+    void leave(std::vector<Frame>& stack) {
+        const size_t step_op = stack.back().step_op;
+        if (step_op != no_op) {
+            Op& step = program_.ops_[step_op];
+            step.set_skip(program_.ops_.size() - step_op - 1);
+        }
+        stack.pop_back();
+    }
+
+    /// The step before or behind the one that is entered reads the same value.
+    bool has_neighbour(const Frame& parent, OpCode code) const {
+        const auto is_same = [&](size_t child) {
+            return child < parent.children.size() &&
+                   tree_.node(parent.children[child]).step.code() == code;
+        };
+        return is_same(parent.next_child - 2) || is_same(parent.next_child);
+    }
+
+    bool enter(NodeId id, std::vector<Frame>& stack) {
+        const Node& node = tree_.node(id);
+        Op step = node.step;
+        if (!bind(step)) return false;
+        size_t step_op = no_op;
+        if (step.code() != code_of<Local>) {
+            step_op = program_.ops_.size();
+            if (node.parent != 0) read_from(node.parent, step);
+            step.id = id;
+            step.is_shared = has_neighbour(stack.back(), step.code());
+            program_.ops_.push_back(step);
+            producer_[id] = step_op;
+            if (order_.is_bound(id) && assumption_op_ == no_op)
+                kept_.push_back(step_op);
+        } else {
+            slot_[id] = step.as<Local>().slot;
+        }
+        for (const CheckId check : order_.checks(id)) {
+            Op kind = tree_.check_at(check).kind;
+            read_from(id, kind);
+            kind.id = check;
+            program_.ops_.push_back(kind);
+        }
+        stack.push_back({id, step_op, 0, order_.children(id)});
+        return true;
+    }
+
+    /// What one block can speak for: children from the next one on. Among roots, none
+    /// across the bounds of an assumption.
+    NameRun names_from(const Frame& frame, size_t depth) const {
+        size_t end = frame.children.size();
+        if (depth == 1 && assumptions_enabled())
+            end = assumption_op_ == no_op ? frame.next_child : assumed_until_;
+        return blocks_.names(std::span(frame.children).first(end), frame.next_child);
+    }
+
+    /// A block, behind it the ops that it speaks for. `all`: where the program has rows
+    /// of its sort.
+    template <class Run, class Rows>
+    bool enter_block(Run run, Rows& all, std::vector<Frame>& stack) {
+        const size_t block = program_.ops_.size();
+        run.operands.first = static_cast<uint32_t>(all.size());
+        run.operands.count = static_cast<uint32_t>(run.rows.size());
+        all.insert(all.end(), run.rows.begin(), run.rows.end());
+        Op op(run.operands);
+        if (stack.back().node != 0) read_from(stack.back().node, op);
+        program_.ops_.push_back(op);
+        for (size_t left = run.rows.size(); left > 0; --left) {
+            Frame& parent = stack.back();  // entering moves the frames
+            if (!enter(parent.children[parent.next_child++], stack)) return false;
+            if (left > 1 || !run.is_open) leave(stack);
+        }
+        if (run.is_open) open_.push_back({block, stack.back().step_op});
+        program_.ops_[block].set_skip(program_.ops_.size() - block - 1);
+        return true;
+    }
+
+    bool emit_relations() {
+        for (CheckId id = 0; id < tree_.relations().size(); ++id) {
+            const RelationCheck& relation = tree_.relations()[id];
+            if (relation.nodes.size() > most_values) {
+                refuse_size(relation.nodes.size());
+                return false;
+            }
+            Op op = relation.relation;
+            op.id = id;
+            op.set_skip(program_.sources_.size());
+            op.place = static_cast<uint16_t>(relation.nodes.size());
+            for (const NodeId node : relation.nodes) {
+                const bool is_local = slot_[node] >= 0;
+                program_.sources_.push_back(
+                    {static_cast<uint16_t>(is_local ? slot_[node] : 0), is_local});
+                if (!is_local) {
+                    readers_.push_back({producer_[node], program_.ops_.size(),
+                                        program_.sources_.size() - 1});
+                }
+            }
+            program_.ops_.push_back(op);
+        }
+        return true;
+    }
+
+    void keep_references() {
+        const auto keep = [&](uint32_t id, uint32_t note, bool is_relation) {
+            if (PyObject* text = tree_.note(note)) {
+                program_.notes_.push_back({id, is_relation, text});
+            }
+        };
+        for (CheckId id = 0; id < tree_.check_count(); ++id) {
+            keep(id, tree_.check_at(id).note, false);
+        }
+        for (CheckId id = 0; id < tree_.relations().size(); ++id) {
+            keep(id, tree_.relations()[id].note, true);
+        }
+        program_.references_ = tree_.references();
+    }
+
+    bool bind(Op& step) {
+        std::string text;
+        bool bound = true;
+        if (step.code() == code_of<Local>) {
+            bound = bind_slot(step.as<Local>(), step.as<Local>().slot, 0, text);
+        } else if (step.code() == code_of<Closure>) {
+            bound = bind_slot(step.as<Closure>(), step.as<Closure>().index,
+                              first_free_slot(code_), text);
+        }
+        if (!bound) problem_ = {PyExc_NameError, text};
+        return bound;
+    }
+
+    template <BindsToCode S>
+    bool bind_slot(S& step, const int32_t& number, int first, std::string& text) {
+        if (!step.bind(code_, text)) return false;
+        if (first + number > std::numeric_limits<uint16_t>::max()) {
+            text = "a guarded function has at most 65535 locals";
+            return false;
+        }
+        program_.names_.push_back({first + number, step.name.value});
+        return true;
+    }
+
+    /// Points `op`, the next one, at the value of `node`, and notes the reading.
+    void read_from(NodeId node, Op& op) {
+        if (slot_[node] >= 0) {
+            op.read_local(static_cast<uint16_t>(slot_[node]));
+            return;
+        }
+        readers_.push_back({producer_[node], program_.ops_.size(), no_op});
+    }
+
+    static constexpr size_t no_op = static_cast<size_t>(-1);
+
+    /// An op that reads a fetched value; for a relation, through one of its sources.
+    struct Reader {
+        size_t producer;
+        size_t op;
+        size_t relation_source;
+    };
+
+    /// A block whose last value others read, and the step that fetches it.
+    struct Open {
+        size_t block;
+        size_t step;
+    };
+
+    bool place_values() {
+        const Ops& ops = program_.ops_;
+        last_read_.assign(ops.size(), 0);
+        is_kept_.assign(ops.size(), false);
+        for (const Reader& reader : readers_) {
+            last_read_[reader.producer] =
+                std::max(last_read_[reader.producer], reader.op);
+            if (reader.relation_source != no_op) is_kept_[reader.producer] = true;
+        }
+        find_owned();
+        const size_t values = give_places();
+        if (values > most_values) {
+            refuse_size(values);
+            return false;
+        }
+        for (const Reader& reader : readers_) {
+            const uint16_t place = ops[reader.producer].destination;
+            if (reader.relation_source == no_op) {
+                program_.ops_[reader.op].source = place;
+            } else {
+                program_.sources_[reader.relation_source].index = place;
+            }
+        }
+        for (const Open& open : open_)
+            program_.ops_[open.block].destination = ops[open.step].destination;
+        program_.value_count_ = static_cast<uint16_t>(values);
+        program_.owned_count_ = static_cast<uint16_t>(owned_count_);
+        program_.is_leaf_ = std::ranges::all_of(ops, [](const Op& op) {
+            if (op.is_internal()) {
+                return op.code() == OpCode::ItemBlock &&
+                       op.item_block().place == ItemBlockOperands::slots;
+            }
+            return op.is_from_local() && op.is_kind() && op.info().is_leaf;
+        });
+        program_.is_leaf_ &= bound_.empty();
+        return true;
+    }
+
+    void refuse_size(size_t values) {
+        problem_ = {PyExc_OverflowError, "the guards need " + std::to_string(values) +
+                                             " values at once, more than " +
+                                             std::to_string(most_values) +
+                                             "; split the tree"};
+    }
+
+    void find_owned() {
+        const Ops& ops = program_.ops_;
+        std::vector<size_t> python_ops;
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (ops[i].is_internal()) continue;
+            if (ops[i].info().calls_python) python_ops.push_back(i);
+        }
+        program_.calls_python_ = !python_ops.empty();
+        owned_.assign(ops.size(), false);
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (!ops[i].is_step()) continue;
+            const auto next = std::ranges::upper_bound(python_ops, i);
+            owned_[i] = makes_reference(ops[i]) ||
+                        (next != python_ops.end() && *next <= last_read_[i]);
+        }
+        is_handed_over_.assign(ops.size(), false);
+        for (const size_t op : kept_) owned_[op] = is_handed_over_[op] = true;
+        program_.kept_count_ = static_cast<uint16_t>(kept_.size());
+    }
+
+    /// Says where each value lies that is to be handed over, now that all have places.
+    void bind_values() {
+        if (bound_.empty()) return;
+        using Source = BoundValues::Source;
+        auto made = std::make_unique<BoundValues>();
+        std::vector<size_t> last_use(tree_.node_count());
+        for (size_t i = 0; i < bound_.size(); ++i) last_use[bound_[i]] = i;
+        for (size_t i = 0; i < bound_.size(); ++i) {
+            const NodeId node = bound_[i];
+            const size_t op = producer_[node];
+            const bool again = last_use[node] != i;
+            if (slot_[node] >= 0) {
+                made->values.push_back(
+                    {Source::slot, static_cast<uint16_t>(slot_[node])});
+            } else if (is_handed_over_[op]) {
+                made->values.push_back({again ? Source::shared : Source::kept,
+                                        program_.ops_[op].destination});
+            } else {
+                const auto path = static_cast<uint16_t>(made->paths.size());
+                made->values.push_back({Source::path, path});
+                made->paths.push_back(program_.path_of(op));
+            }
+        }
+        program_.bound_ = std::move(made);
+    }
+
+    /// Owned values first, the last of them those that are handed over; then borrowed
+    /// ones that relations read; then other borrowed ones; then the relations' scratch.
+    /// What a relation reads has a place of its own. The number of all.
+    size_t give_places() {
+        Ops& ops = program_.ops_;
+        Places owned(0);
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (!ops[i].is_step() || !owned_[i] || is_handed_over_[i]) continue;
+            const bool may_share = may_take_over(ops[i]);
+            ops[i].destination = is_kept_[i]
+                                     ? owned.take_for_good()
+                                     : owned.take(i, last_read_[i], may_share);
+        }
+        for (const size_t op : kept_) ops[op].destination = owned.take_for_good();
+        owned_count_ = owned.end();
+        Places borrowed(owned_count_);
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (ops[i].is_step() && !owned_[i] && is_kept_[i])
+                ops[i].destination = borrowed.take_for_good();
+        }
+        for (size_t i = 0; i < ops.size(); ++i) {
+            if (ops[i].is_step() && !owned_[i] && !is_kept_[i])
+                ops[i].destination = borrowed.take(i, last_read_[i], true);
+        }
+        size_t largest = 0;
+        for (Op& op : ops) {
+            if (!op.is_relation()) continue;
+            op.destination = static_cast<uint16_t>(borrowed.end());
+            largest = std::max(largest, size_t{op.place});
+        }
+        return borrowed.end() + largest;
+    }
+
+    const Tree& tree_;
+    PyCodeObject* code_;
+    Program& program_;
+    Diagnostic& problem_;
+    std::span<const NodeId> bound_;
+    TreeOrder order_;
+    Eligible eligible_;
+    BlockBuilder blocks_;
+    size_t assumption_op_ = no_op;  ///< of the one that is not ended yet
+    size_t assumed_until_ = 0;
+    std::vector<size_t> producer_;
+    std::vector<int> slot_;
+    std::vector<Reader> readers_;
+    std::vector<size_t> last_read_;
+    std::vector<bool> is_kept_;
+    std::vector<bool> owned_;
+    std::vector<size_t> kept_;  ///< steps whose values are handed over
+    std::vector<bool> is_handed_over_;
+    std::vector<Open> open_;
+    size_t owned_count_ = 0;
+};
+
+Program::Program() : ops_(1, Op(OpCode::Done, nullptr)) {}
+
+Program::Program(Program&&) noexcept = default;
+Program& Program::operator=(Program&&) noexcept = default;
+Program::~Program() = default;
+
+bool Program::compile(const Tree& tree, PyCodeObject* code, Program& to,
+                      Diagnostic& problem, const FailureCounts* counts,
+                      std::span<const NodeId> bound) {
+    set_up_builtin_length();
+    Program made;
+    if (!Compiler(tree, code, made, problem, counts, bound).run()) return false;
+    to = std::move(made);
+    return true;
+}
+
+bool Program::is_dead() const noexcept {
+    return !std::ranges::all_of(ops(), is_alive);
+}
+
+}  // namespace guardtree

@@ -1,0 +1,129 @@
+// One question about a view, and the entries that each answer leads to.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <bit>
+
+#include <tsl/robin_map.h>
+
+#include "../objects/cache_line.h"
+#include "../objects/keys.h"
+#include "../ops/fetch.h"
+#include "../program/program.h"
+#include "../tensors/readers.h"
+
+namespace guardtree {
+
+struct Entry;
+
+/// An entry, and how many are before it.
+struct Candidate {
+    const Entry* entry = nullptr;
+    uint32_t order = 0;
+};
+
+/// What is asked of a view: the key of the value at the end of a path.
+struct Question {
+    ValuePath path;
+    KeyOf of;
+};
+
+bool same_question(const Question& a, const Question& b) noexcept;
+
+/// The entries of one key: one, or those of a node of a Decision. Small: a look-up that
+/// hits another entry each time reads another one from the cache each time.
+class Bucket {
+public:
+    static constexpr uint32_t none = UINT32_MAX;
+
+    Bucket() noexcept = default;
+
+    explicit Bucket(uint32_t node) noexcept : only_{nullptr, node} {}
+
+    explicit Bucket(const Candidate& only) noexcept : only_(only) {}
+
+    bool is_empty() const noexcept { return !only_.entry && only_.order == none; }
+
+    /// Its `entry` is null where there are none, or several.
+    const Candidate& only() const noexcept { return only_; }
+
+    /// Of a bucket that is neither empty nor one entry.
+    uint32_t node() const noexcept { return only_.order; }
+
+private:
+    Candidate only_{nullptr, none};
+};
+
+/// Integer keys and addresses are regular: the middle of a product, which all their
+/// bits go into, comes where a map looks.
+struct KeyHash {
+    size_t operator()(uint64_t key) const noexcept {
+        return std::rotr(key * 0x9E3779B97F4A7C15u, 32);
+    }
+};
+
+/// Buckets by key; of the sort `integer` by ranges that do not overlap.
+struct Split {
+    /// Of its buckets, low: a key that is not where it belongs is one more branch that
+    /// is not foreseen.
+    static constexpr float load = 0.3F;
+
+    explicit Split(Question asked)
+        : question(std::move(asked)),
+          slot(question.path.steps.empty() ? question.path.slot : -1) {}
+
+    Question question;
+    int32_t slot;  ///< that the value lies in; -1: more has to be followed
+    tsl::robin_map<uint64_t, Bucket, KeyHash, std::equal_to<>,
+                   CacheLineAllocator<std::pair<uint64_t, Bucket>>>
+        buckets;
+    std::vector<int64_t> starts;  ///< of the ranges, ascending; each ends at the next
+    std::vector<Bucket> ranges;
+
+    /// The entries whose check of this value can pass; null when there are none. W: as
+    /// in Decision::gather. A hash and a probe, 3 ns; of ranges a binary search without
+    /// branches.
+    template <class W>
+    [[gnu::always_inline]] const Bucket* find(const W& view) const noexcept {
+        PyObject* const value =
+            slot >= 0 ? slot_object(view.slots()[slot]) : fetched(question.path, view);
+        return value ? find_value(value) : nullptr;
+    }
+
+private:
+    /// A way of its own for each sort, so that nothing is asked twice.
+    [[gnu::always_inline]] const Bucket* find_value(PyObject* value) const noexcept {
+        const KeyOf of = question.of;
+        switch (of.sort) {
+        case KeySort::type: return probe(address_key(Py_TYPE(value)));
+        case KeySort::identity: return probe(address_key(value));
+        case KeySort::constant: return probe(constant_key(value));
+        case KeySort::size: {
+            int64_t size = 0;
+            if (!read_tensor_size(value, static_cast<int64_t>(of.detail), size))
+                return nullptr;
+            return probe(static_cast<uint64_t>(size));
+        }
+        default: return find_far(value);
+        }
+    }
+
+    [[gnu::always_inline]] const Bucket* probe(uint64_t key) const noexcept {
+        const auto found = buckets.find(key);
+        return found == buckets.end() ? nullptr : &found->second;
+    }
+
+    /// Of the sorts that need more than a look at the object itself.
+    [[gnu::noinline]] const Bucket* find_far(PyObject* value) const noexcept;
+
+    template <class W>
+    static PyObject* fetched(const ValuePath& path, const W& view) noexcept {
+        if constexpr (std::same_as<W, View>)
+            return fetch(path, view);
+        else
+            return nullptr;  // programs that read slots only ask for no more
+    }
+
+    const Bucket* find_range(int64_t value) const noexcept;
+};
+
+}  // namespace guardtree

@@ -1,0 +1,250 @@
+// The exact equality of constants.
+// SPDX-License-Identifier: MIT
+#include "constant.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "../../framelocals/cpython/key_probe.h"
+#include "../../framelocals/same_text.h"
+#include "../../framelocals/set_entries.h"
+
+#include "dict_lookup.h"
+#include "known_pairs.h"
+
+namespace guardtree {
+namespace {
+
+bool same_bits(double a, double b) noexcept {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+/// The hash that a dict has of a key; PyDict_Next left `position` behind the entry.
+Py_hash_t key_hash(PyObject* dict, Py_ssize_t position, PyObject* key) noexcept {
+    const KeyTable& keys = *dict_keys(dict);
+    if (keys.kind == KeyTable::general)
+        return keys.entries<DictGeneralEntry>()[position - 1].hash;
+    return reinterpret_cast<PyASCIIObject*>(key)->hash;
+}
+
+bool same_complex(PyObject* a, PyObject* b) noexcept {
+    const Py_complex x = PyComplex_AsCComplex(a);
+    const Py_complex y = PyComplex_AsCComplex(b);
+    return same_bits(x.real, y.real) && same_bits(x.imag, y.imag);
+}
+
+/// Of exactly these types: has parts that are constants.
+bool has_parts(PyTypeObject* type) noexcept {
+    return type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type ||
+           type == &PySet_Type || type == &PyFrozenSet_Type;
+}
+
+/// Two objects of one type that has no parts; false for types of users.
+bool same_leaf(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept {
+    if (type == &PyLong_Type)
+        return PyObject_RichCompareBool(value, constant, Py_EQ) == 1;
+    if (type == &PyUnicode_Type) return same_text(value, constant);
+    if (type == &PyFloat_Type) {
+        return same_bits(PyFloat_AS_DOUBLE(value), PyFloat_AS_DOUBLE(constant));
+    }
+    if (type == &PyBytes_Type) {
+        return Py_SIZE(value) == Py_SIZE(constant) &&
+               std::memcmp(PyBytes_AS_STRING(value), PyBytes_AS_STRING(constant),
+                           static_cast<size_t>(Py_SIZE(value))) == 0;
+    }
+    return type == &PyComplex_Type && same_complex(value, constant);
+}
+
+/// One comparison. A part that is reached on many ways, in the value and in the
+/// constant, is compared once.
+class Comparison {
+public:
+    bool same(PyObject* value, PyObject* constant) noexcept {
+        if (value == constant) return true;
+        PyTypeObject* type = Py_TYPE(constant);
+        if (Py_TYPE(value) != type) return false;
+        return has_parts(type) ? same_whole(value, constant, type)
+                               : same_leaf(value, constant, type);
+    }
+
+    bool same_whole(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept {
+        // What is reached on several ways has as many references.
+        if (Py_REFCNT(value) == 1 || Py_REFCNT(constant) == 1)
+            return same_parts(value, constant, type);
+        const auto known = pairs_.find(value, constant);
+        if (known != KnownPairs::Answer::unknown)
+            return known == KnownPairs::Answer::same;
+        const bool is_same = same_parts(value, constant, type);
+        if (++compared_ > compared_without_pairs) [[unlikely]]
+            pairs_.add(value, constant, is_same);
+        return is_same;
+    }
+
+    bool same_set(PyObject* value, PyObject* constant) noexcept {
+        if (PySet_GET_SIZE(value) != PySet_GET_SIZE(constant)) return false;
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        Py_hash_t hash = 0;
+        while (next_set_entry(value, &position, &key, &hash)) {
+            if (!is_in_set(constant, key, hash)) return false;
+        }
+        return true;
+    }
+
+    /// `constant` is a set or frozenset of constants. A key of user data comes with the
+    /// hash that its container has of it: nothing is asked of the key.
+    bool is_in_set(PyObject* constant, PyObject* key, Py_hash_t hash) noexcept {
+        SetProbe probe(constant, hash);
+        while (PyObject* candidate = probe.next()) {
+            if (same(key, candidate)) return true;
+        }
+        return false;
+    }
+
+private:
+    static constexpr size_t compared_without_pairs = 4096;
+
+    bool same_parts(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept {
+        if (type == &PyDict_Type) return same_dict(value, constant);
+        if (type == &PySet_Type || type == &PyFrozenSet_Type)
+            return same_set(value, constant);
+        const Py_ssize_t size = Py_SIZE(constant);
+        if (Py_SIZE(value) != size) return false;
+        PyObject* const* a = PySequence_Fast_ITEMS(value);
+        PyObject* const* b = PySequence_Fast_ITEMS(constant);
+        for (Py_ssize_t i = 0; i < size; ++i) {
+            if (!same(a[i], b[i])) return false;
+        }
+        return true;
+    }
+
+    bool same_dict(PyObject* value, PyObject* constant) noexcept {
+        if (PyDict_GET_SIZE(value) != PyDict_GET_SIZE(constant)) return false;
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        PyObject* item = nullptr;
+        while (PyDict_Next(value, &position, &key, &item)) {
+            const Py_hash_t hash = key_hash(value, position, key);
+            PyObject* expected = value_in(constant, key, hash);
+            if (!expected || !same(item, expected)) return false;
+        }
+        return true;
+    }
+
+    /// The value of a key of user data in a dict of constants, or null.
+    PyObject* value_in(PyObject* constant, PyObject* key, Py_hash_t hash) noexcept {
+        const KeyTable& keys = *dict_keys(constant);
+        if (keys.kind != KeyTable::general) {
+            const Py_ssize_t place = find_string(keys, {key, hash});
+            return place < 0 ? nullptr
+                             : string_entry_value(constant, static_cast<size_t>(place));
+        }
+        const auto* entries = keys.entries<DictGeneralEntry>();
+        KeyProbe probe(keys, hash);
+        for (Py_ssize_t at = probe.next(); at >= 0; at = probe.next()) {
+            const DictGeneralEntry& entry = entries[at];
+            if (entry.hash == hash && entry.key && same(key, entry.key))
+                return entry.value;
+        }
+        return nullptr;
+    }
+
+    KnownPairs pairs_;
+    size_t compared_ = 0;
+};
+
+/// Of a float, by what same_bits goes by.
+size_t hash_of_bits(double number) noexcept {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits * 0x9E3779B97F4A7C15u >> 7;
+}
+
+size_t hash_to(PyObject* constant, int depth) noexcept {
+    PyTypeObject* type = Py_TYPE(constant);
+    size_t hash = reinterpret_cast<uintptr_t>(type) >> 4;
+    const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x100000001B3u; };
+    if (type == &PyFloat_Type) {
+        mix(hash_of_bits(PyFloat_AS_DOUBLE(constant)));
+    } else if (type == &PyComplex_Type) {
+        const Py_complex number = PyComplex_AsCComplex(constant);
+        mix(hash_of_bits(number.real));
+        mix(hash_of_bits(number.imag));
+    } else if (type == &PyTuple_Type || type == &PyList_Type) {
+        constexpr Py_ssize_t most_items = 8;
+        constexpr int most_depth = 3;
+        mix(static_cast<size_t>(Py_SIZE(constant)));
+        const Py_ssize_t count =
+            depth < most_depth ? std::min(Py_SIZE(constant), most_items) : 0;
+        for (Py_ssize_t i = 0; i < count; ++i)
+            mix(hash_to(PySequence_Fast_ITEMS(constant)[i], depth + 1));
+    } else if (type == &PyDict_Type) {
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        size_t sum = 0;
+        while (PyDict_Next(constant, &position, &key, nullptr))
+            sum += static_cast<size_t>(key_hash(constant, position, key));
+        mix(sum);
+    } else if (PyAnySet_CheckExact(constant)) {
+        Py_ssize_t position = 0;
+        PyObject* key = nullptr;
+        Py_hash_t each = 0;
+        size_t sum = 0;
+        while (next_set_entry(constant, &position, &key, &each))
+            sum += static_cast<size_t>(each);
+        mix(sum);
+    } else {
+        // Hashes of exactly these types run no user code and do not fail.
+        mix(static_cast<size_t>(PyObject_Hash(constant)));
+    }
+    return hash;
+}
+
+}  // namespace
+
+size_t hash_of_constant(PyObject* constant) noexcept {
+    return hash_to(constant, 0);
+}
+
+bool same_constant(PyObject* value, PyObject* constant) noexcept {
+    if (value == constant) return true;
+    PyTypeObject* type = Py_TYPE(constant);
+    if (Py_TYPE(value) != type) return false;
+    if (!has_parts(type)) return same_leaf(value, constant, type);
+    return Comparison().same_whole(value, constant, type);
+}
+
+bool has_keys_in_order(PyObject* dict, PyObject* constants) noexcept {
+    if (!PyDict_Check(dict)) return false;
+    const Py_ssize_t count = PyTuple_GET_SIZE(constants);
+    if (PyDict_GET_SIZE(dict) != count) return false;
+    Comparison comparison;
+    Py_ssize_t position = 0;
+    Py_ssize_t i = 0;
+    PyObject* key = nullptr;
+    while (i < count && PyDict_Next(dict, &position, &key, nullptr)) {
+        if (!comparison.same(key, PyTuple_GET_ITEM(constants, i++))) return false;
+    }
+    return i == count;
+}
+
+bool has_keys(PyObject* dict, PyObject* constants) noexcept {
+    if (!PyDict_Check(dict) || PyDict_GET_SIZE(dict) != PySet_GET_SIZE(constants)) {
+        return false;
+    }
+    Comparison comparison;
+    Py_ssize_t position = 0;
+    PyObject* key = nullptr;
+    while (PyDict_Next(dict, &position, &key, nullptr)) {
+        if (!comparison.is_in_set(constants, key, key_hash(dict, position, key)))
+            return false;
+    }
+    return true;
+}
+
+bool has_members(PyObject* value, PyObject* constants) noexcept {
+    return (PySet_CheckExact(value) || PyFrozenSet_CheckExact(value)) &&
+           Comparison().same_set(value, constants);
+}
+
+}  // namespace guardtree

@@ -1,0 +1,115 @@
+// Attributes looked up without user code.
+// SPDX-License-Identifier: MIT
+#include "static_attribute.h"
+
+#include <structmember.h>
+
+#include "../../framelocals/attributes.h"
+#include "../../framelocals/cpython/dict_layout.h"
+
+namespace guardtree {
+namespace {
+
+PyTypeObject* as_type(PyObject* object) noexcept {
+    return reinterpret_cast<PyTypeObject*>(object);
+}
+
+/// Names that the MRO of a type is known not to have. CPython replaces a type's tag
+/// when the type or a base changes and gives none twice, so what is kept here is never
+/// wrong. Entries hold their names, which the compare is by.
+class AbsentNames {
+public:
+    bool has(unsigned tag, PyObject* name) const noexcept {
+        const Entry& entry = entries_[place(tag, name)];
+        return entry.tag == tag && entry.name == name;
+    }
+
+    /// `tag` is not 0.
+    void add(unsigned tag, PyObject* name) noexcept {
+        Entry& entry = entries_[place(tag, name)];
+        PyObject* const former = entry.name;
+        entry = {tag, Owned<>::share(name).release()};
+        Owned<>::steal(former).reset();  // a str: no user code
+    }
+
+private:
+    struct Entry {
+        unsigned tag = 0;
+        PyObject* name = nullptr;
+    };
+
+    static size_t place(unsigned tag, PyObject* name) noexcept {
+        return (tag * 31 + (reinterpret_cast<uintptr_t>(name) >> 4)) % count;
+    }
+
+    static constexpr size_t count = 256;
+    Entry entries_[count];
+};
+
+constinit AbsentNames absent_names;  // never freed: it outlives all guards
+
+/// READ_RESTRICTED: reading raises an audit event, which user code may hear.
+constexpr int audited = 2;
+
+}  // namespace
+
+Borrowed<> find_in_mro(PyTypeObject* type, PyObject* name) noexcept {
+    PyObject* mro = type->tp_mro;
+    if (!mro) return nullptr;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
+        const Owned<> dict = type_dict(as_type(PyTuple_GET_ITEM(mro, i)));
+        const Borrowed<> found = find_name(dict.get(), name);
+        if (found) return found;
+    }
+    return nullptr;
+}
+
+unsigned version_tag(PyTypeObject* type, PyObject* name) noexcept {
+    PyObject* const mro = type->tp_mro;
+    if (type->tp_version_tag || !mro) return type->tp_version_tag;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
+        const Owned<> dict = type_dict(as_type(PyTuple_GET_ITEM(mro, i)));
+        if (!dict || dict_keys(dict.get())->kind == KeyTable::general) return 0;
+    }
+    _PyType_Lookup(type, name);  // among keys that are all str
+    return type->tp_version_tag;
+}
+
+SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept {
+    if (Py_TYPE(descriptor) != &PyMemberDescr_Type) return {};
+    const auto* member = reinterpret_cast<const PyMemberDescrObject*>(descriptor);
+    // A class may hold the descriptor of another one, of another layout.
+    if (!PyObject_TypeCheck(value, member->d_common.d_type)) return {};
+    const PyMemberDef& definition = *member->d_member;
+    const bool is_optional = definition.type == T_OBJECT_EX;
+    if (!is_optional && definition.type != T_OBJECT) return {};
+    if (definition.flags & audited) return {};
+    const char* place = reinterpret_cast<const char*>(value) + definition.offset;
+    PyObject* content = *reinterpret_cast<PyObject* const*>(place);
+    if (!content && !is_optional) content = Py_None;
+    return {true, content};
+}
+
+bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
+    PyTypeObject* const type = Py_TYPE(value);
+    const bool is_type = PyType_Check(value);
+    if (is_type && find_in_mro(as_type(value), name)) return true;
+    const unsigned tag = type->tp_version_tag;
+    if (!tag || !absent_names.has(tag, name)) {
+        const Borrowed<> found = find_in_mro(type, name);
+        if (found) {
+            const SlotContent slot = slot_content(found.get(), value);
+            return !slot.is_slot || slot.content;
+        }
+        if (tag) absent_names.add(tag, name);
+    }
+    if (is_type) return false;
+    if (type->tp_dictoffset > 0) {  // not managed by CPython
+        const char* const place =
+            reinterpret_cast<const char*>(value) + type->tp_dictoffset;
+        if (!*reinterpret_cast<PyObject* const*>(place)) return false;
+    }
+    return static_cast<bool>(find_in_instance(value, name));
+}
+
+}  // namespace guardtree

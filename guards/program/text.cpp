@@ -1,0 +1,106 @@
+// What a program's ops are in Python: paths are found again from the order of the ops.
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <utility>
+
+#include <tsl/robin_map.h>
+
+#include "program.h"
+
+namespace guardtree {
+
+/// What of the ops' order is asked for more than once.
+struct Program::Outline {
+    explicit Outline(const Program& program)
+        : around(program.ops_.size(), no_id), writer(program.value_count_, no_id) {
+        std::vector<uint32_t> open;
+        for (uint32_t i = 0; i < around.size(); ++i) {
+            const Op& op = program.ops_[i];
+            while (!open.empty() && open.back() + program.ops_[open.back()].skip < i)
+                open.pop_back();
+            if (!open.empty()) around[i] = open.back();
+            if (!op.is_step()) continue;
+            open.push_back(i);
+            if (op.destination < writer.size()) writer[op.destination] = i;
+        }
+        for (const SlotName& name : program.names_)
+            names.insert({name.slot, name.name});
+    }
+
+    std::vector<uint32_t> around;  ///< the innermost step whose value an op is about
+    std::vector<uint32_t> writer;  ///< the last step that writes to a place
+    tsl::robin_map<int32_t, PyObject*> names;
+};
+
+void Program::OutlineDeleter::operator()(const Outline* outline) const {
+    delete outline;
+}
+
+const Program::Outline& Program::outline() const {
+    if (!outline_) outline_.reset(new Outline(*this));
+    return *outline_;
+}
+
+std::string Program::local_name(int32_t slot) const {
+    const auto& names = outline().names;
+    const auto found = names.find(slot);
+    return found == names.end() ? "?" : text_of(Name{found->second});
+}
+
+ValuePath Program::path_of(size_t number) const {
+    // The steps around an op, innermost first.
+    ValuePath path;
+    const Op* outermost = &ops_[number];
+    if (outermost->is_step()) path.steps.push_back(*outermost);
+    const std::vector<uint32_t>& around = outline().around;
+    for (uint32_t at = around[number]; at != no_id && !outermost->is_from_local();
+         at = around[at]) {
+        outermost = &ops_[at];
+        path.steps.push_back(*outermost);
+    }
+    if (outermost->is_from_local()) path.slot = outermost->source;
+    std::ranges::reverse(path.steps);
+    return path;
+}
+
+std::string Program::path_text(size_t number) const {
+    const ValuePath path = path_of(number);
+    std::vector<const Op*> steps;
+    for (const Op& step : path.steps) steps.push_back(&step);
+    std::ranges::reverse(steps);
+    return nested_text(steps, path.slot >= 0 ? local_name(path.slot) : "", python_text);
+}
+
+std::string Program::source_text(const RelationSource& source) const {
+    if (source.from_local) return local_name(source.index);
+    // A relation's values keep their places.
+    const uint32_t step = outline().writer[source.index];
+    return step == no_id ? "?" : path_text(step);
+}
+
+std::string Program::claim_text(size_t number) const {
+    const Op& op = ops_[number];
+    if (op.is_step()) return path_text(number);
+    if (op.is_kind()) return python_text(op, path_text(number));
+    return relation_text(op, relation_paths(op));
+}
+
+std::vector<std::string> Program::relation_paths(const Op& relation) const {
+    std::vector<std::string> paths;
+    for (const RelationSource& source : sources_of(relation)) {
+        paths.push_back(source_text(source));
+    }
+    return paths;
+}
+
+PyObject* Program::note_of(const Op& op) const noexcept {
+    if (op.is_step()) return nullptr;
+    const auto key = [](const Note& note) {
+        return std::pair(note.is_relation, note.id);
+    };
+    const std::pair wanted(op.is_relation(), op.id);
+    const auto found = std::ranges::lower_bound(notes_, wanted, {}, key);
+    return found != notes_.end() && key(*found) == wanted ? found->text : nullptr;
+}
+
+}  // namespace guardtree

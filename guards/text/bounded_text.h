@@ -1,0 +1,58 @@
+// Text with room for so many characters, which knows when it is full.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <Python.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "object_text.h"
+
+namespace guardtree {
+
+class BoundedText {
+public:
+    explicit BoundedText(size_t room) : room_(room) {}
+
+    /// What is added now is not shown.
+    bool is_full() const noexcept { return characters_ > room_; }
+
+    /// No more parts of one container are shown: a comma and a space come with each.
+    size_t most_parts() const noexcept { return room_ + 2; }
+
+    void add(std::string_view utf8) {
+        for (const char byte : utf8) characters_ += is_first(byte);
+        text_ += utf8;
+    }
+
+    /// A str, of which no more is read than there is room for.
+    void add_str(PyObject* text) {
+        const auto head = Owned<>::steal(
+            PyUnicode_Substring(text, 0, static_cast<Py_ssize_t>(room_ + 1)));
+        add(utf8(head.get()));
+    }
+
+    size_t room() const noexcept { return room_; }
+
+    /// The text; one that is longer than the room is cut, and says so.
+    std::string result() const {
+        if (!is_full()) return text_;
+        size_t at = 0;
+        for (size_t seen = 0; at < text_.size(); ++at) {
+            if (is_first(text_[at]) && ++seen > room_ - 3) break;
+        }
+        return text_.substr(0, at) + "...";
+    }
+
+private:
+    static bool is_first(char byte) noexcept {
+        return (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+    }
+
+    size_t room_;
+    size_t characters_ = 0;
+    std::string text_;
+};
+
+}  // namespace guardtree

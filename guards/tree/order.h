@@ -1,0 +1,64 @@
+// In which order a tree's nodes and checks are laid out, and which are left out.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <vector>
+
+#include "failure_counts.h"
+#include "tree.h"
+
+namespace guardtree {
+
+/// Siblings, or checks of one node, that are not in fail-first order.
+struct KeptInOrder {
+    std::string moved;   ///< what failed more often, in Python
+    uint64_t failures;   ///< of it
+    std::string behind;  ///< what failed less often and comes first
+    std::string reason;  ///< "attr(x.a) may run user code"
+};
+
+/// Without counts: the order in which they were made. With counts: what failed more
+/// often first, but nothing moves across a node or check that may run user code or
+/// raise. `attr` and `item` do neither where the guards before them say that the value
+/// is of a builtin type.
+class TreeOrder {
+public:
+    TreeOrder(const Tree& tree, const FailureCounts* counts,
+              std::span<const NodeId> bound = {});
+
+    /// The node or a descendant has a check, or is related to others.
+    bool is_useful(NodeId node) const { return useful_[node]; }
+
+    /// A relation reads the node's value.
+    bool is_related(NodeId node) const { return related_[node]; }
+
+    /// The node's value is handed over when the guards have passed.
+    bool is_bound(NodeId node) const { return has_bound_ && bound_[node]; }
+
+    bool has_bound() const { return has_bound_; }
+
+    std::vector<NodeId> children(NodeId node) const;
+
+    std::vector<CheckId> checks(NodeId node) const;
+
+    /// What fails more often than what comes before it, and why it stays there.
+    std::vector<KeptInOrder> kept() const;
+
+private:
+    bool is_pure_step(NodeId node) const;
+    std::string impure_text(NodeId node) const;
+
+    template <class Id, class IsPure, class Count, class Text>
+    void add_kept(const std::vector<Id>& ids, IsPure is_pure, Count count, Text text,
+                  std::vector<KeptInOrder>& to) const;
+
+    const Tree& tree_;
+    const FailureCounts* counts_;
+    std::vector<bool> useful_;
+    std::vector<bool> related_;
+    bool has_bound_;
+    std::vector<bool> bound_;         ///< empty where none is
+    std::vector<bool> pure_;          ///< no op at or below the node runs user code
+    std::vector<uint64_t> failures_;  ///< at and below the node
+};
+
+}  // namespace guardtree
