@@ -11,7 +11,7 @@ namespace guardtree::bench {
 /// What one program's checks compare with: entry `i` belongs to guard `i`, as a
 /// program's operands do.
 struct HandConstants {
-    std::vector<Key> keys;         ///< borrowed
+    std::vector<HashedKey> keys;         ///< borrowed
     std::vector<uint16_t> places;  ///< that dict look-ups remember
 };
 
