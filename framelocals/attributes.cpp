@@ -23,6 +23,12 @@ Borrowed<> find_name(PyObject* dict, PyObject* name) noexcept {
     return nullptr;
 }
 
+Owned<> find_attribute(PyObject* object, PyObject* name) noexcept {
+    PyObject* found = nullptr;
+    CPython::find_attribute(object, name, &found);
+    return Owned<>::steal(found);
+}
+
 Owned<> type_dict(PyTypeObject* type) noexcept {
     return Owned<>::steal(CPython::type_dict(type));
 }

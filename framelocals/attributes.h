@@ -13,6 +13,16 @@ namespace guardtree {
 /// runs: they cost a walk over the dict instead of a look-up.
 Borrowed<> find_name(PyObject* dict, PyObject* name) noexcept;
 
+/// An attribute by the full protocol, user code included: null without an exception
+/// where AttributeError says that there is none, null with one for any other. Cheaper
+/// than to make an AttributeError and drop it: C's own look-ups make none.
+Owned<> find_attribute(PyObject* object, PyObject* name) noexcept;
+
+/// An attribute by the full protocol, user code included. Null without an exception
+/// where AttributeError says that there is none, null with one for any other. CPython
+/// does not make the AttributeError where nobody would see it.
+Owned<> find_attribute(PyObject* object, PyObject* name) noexcept;
+
 /// The dict of a type's own attributes; null on a type that is not ready. Owned: 3.12
 /// and later keep those of builtin types elsewhere.
 Owned<> type_dict(PyTypeObject* type) noexcept;

@@ -72,7 +72,7 @@ void measure_dict_item(benchmark::State& state) {
     const Owned<> dict = evaluated("{'k%d' % i: i for i in range(64)}");
     const auto keys = Owned<>::steal(PyDict_Keys(dict.get()));
     PyObject* name = PyList_GET_ITEM(keys.get(), 31);
-    const Key key{name, PyObject_Hash(name)};
+    const HashedKey key{name, PyObject_Hash(name)};
     bool passed = true;
     PyObject* object = dict.get();
     for ([[maybe_unused]] auto _ : state) {

@@ -103,7 +103,9 @@ concept MovesExceptions = requires(PyObject* exception) {
 
 template <class V>
 concept ReadsObjects = requires(PyObject* object, PyTypeObject* type, long& number,
-                                Py_ssize_t& index) {
+                                Py_ssize_t& index, PyObject** found) {
+    { V::find_attribute(object, object, found) }
+    noexcept->std::same_as<int>;
     { V::type_dict(type) }
     noexcept->std::same_as<PyObject*>;
     { V::sys_dict() }

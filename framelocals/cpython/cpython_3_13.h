@@ -170,6 +170,13 @@ struct CPython313 {
     /// The dict of the module sys: borrowed from the interpreter.
     static PyObject* sys_dict() noexcept { return PyInterpreterState_Get()->sysdict; }
 
+    /// An attribute by the full protocol: 1 and a new reference, 0 where AttributeError
+    /// says that there is none, or -1 with another exception set.
+    static int find_attribute(PyObject* object, PyObject* name,
+                              PyObject** found) noexcept {
+        return PyObject_GetOptionalAttr(object, name, found);
+    }
+
     /// The dict of a type's own attributes: a new reference, or null.
     static PyObject* type_dict(PyTypeObject* type) noexcept {
         return PyType_GetDict(type);

@@ -1,6 +1,7 @@
 // has_attr: the value has got an attribute, by the full protocol.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../../framelocals/attributes.h"
 #include "../concepts/kind.h"
 
 namespace guardtree {
@@ -26,11 +27,8 @@ struct HasAttr {
     }
 
     Verdict check(PyObject* value) const noexcept {
-        const auto found = Owned<>::steal(PyObject_GetAttr(value, name.value));
-        if (found) return Verdict::pass;
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return Verdict::error;
-        PyErr_Clear();
-        return Verdict::fail;
+        if (find_attribute(value, name.value)) return Verdict::pass;
+        return PyErr_Occurred() ? Verdict::error : Verdict::fail;
     }
 };
 

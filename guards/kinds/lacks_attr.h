@@ -1,6 +1,7 @@
 // lacks_attr: the value has not got an attribute, by the full protocol.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../../framelocals/attributes.h"
 #include "../concepts/kind.h"
 
 namespace guardtree {
@@ -25,11 +26,8 @@ struct LacksAttr {
     }
 
     Verdict check(PyObject* value) const noexcept {
-        const auto found = Owned<>::steal(PyObject_GetAttr(value, name.value));
-        if (found) return Verdict::fail;
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return Verdict::error;
-        PyErr_Clear();
-        return Verdict::pass;
+        if (find_attribute(value, name.value)) return Verdict::fail;
+        return PyErr_Occurred() ? Verdict::error : Verdict::pass;
     }
 };
 

@@ -1,6 +1,7 @@
 // attr: an attribute through the full protocol.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../../framelocals/attributes.h"
 #include "../concepts/kind.h"
 
 namespace guardtree {
@@ -25,9 +26,7 @@ struct Attr {
     }
 
     Owned<> get(PyObject* value) const noexcept {
-        auto found = Owned<>::steal(PyObject_GetAttr(value, name.value));
-        if (!found && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-        return found;
+        return find_attribute(value, name.value);
     }
 };
 
