@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import enum
+import inspect
 import json
 from collections import deque
 from collections.abc import Callable
@@ -103,10 +104,22 @@ def ask(made: Translator, handle: Any, kind: str, function: Any, parts: Any) -> 
     tree, which does not look at what it is given."""
     if kind != "lambda":
         raise refuse(f"leaf {kind} of the frame")
+    if is_without_graph_hooks(function):
+        made.say("lambda of the frame", "guard_state")
+        made.facts["graph_hooks"] = False
+        return
     said = str(parts[0]) if parts else repr(function)
     made.say("lambda of the frame", "python")
     made.made.ambient.append(said.strip())
     handle.python(function).note(said.strip())
+
+
+def is_without_graph_hooks(function: Any) -> bool:
+    """Whether it is Dynamo's lambda about the hooks of saved tensors, where none of
+    them was a graph when the frame was compiled."""
+    is_it = "AUTOGRAD_SAVED_TENSORS_HOOKS" in getattr(function, "__qualname__", "")
+    names = inspect.getclosurevars(function).nonlocals if is_it else {}
+    return names.get("guard_hooks_ids", function) is None
 
 
 def of_globals(made: Translator, kind: str, arguments: Arguments) -> None:
@@ -167,11 +180,17 @@ def facts_of(state: Any) -> dict[str, int | bool]:
         ours = FACTS.get(theirs, theirs)
         found = {name: now[name] for name in now if name == ours}
         if ours == "autocast_":
-            found = {name: now[name] for name in now if name.startswith(ours)}
+            found = {name: now[name] for name in now if is_autocast(name, now)}
         if not found:
             raise refuse(f"{theirs} of torch's state")
         chosen |= found
     return chosen
+
+
+def is_autocast(name: str, now: dict[str, int | bool]) -> bool:
+    """Whether torch compares a fact of autocast: a dtype where it is enabled."""
+    device = name.removesuffix("_dtype")
+    return name.startswith("autocast_") and (device == name or bool(now[device]))
 
 
 def guard_state(made: Translator) -> None:

@@ -13,7 +13,7 @@ from .replay import Replayed
 COLUMNS = ["", "family", "nodes", "guards", "us", "peer", "x peer", "literal"]
 NOTES = [
     "`us` is guardtree; `literal` is guardtree with the step of the same name, always. "
-    "Nothing is subtracted; every tree asks Python for the hooks of saved tensors.",
+    "Nothing is subtracted.",
     "Guards are those of the peer's tree: leafs, relations and lambdas.",
 ]
 FEW = 2

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import torch
+import torch.fx
 from torch.autograd import forward_ad
 from torch.autograd.graph import saved_tensors_hooks
 from torch.overrides import BaseTorchFunctionMode
@@ -62,6 +63,31 @@ def plain(value: torch.Tensor) -> torch.Tensor:
     return value
 
 
+def graph() -> torch.fx.GraphModule:
+    return torch.fx.symbolic_trace(plain)
+
+
+def autocast(device: str) -> AbstractContextManager[None]:
+    """Enabled, of a device that need not be there."""
+    return set_to(
+        lambda: torch.is_autocast_enabled(device),
+        lambda value: torch.set_autocast_enabled(device, value),
+        lambda old: not old,
+    )
+
+
+def autocast_dtype(device: str) -> AbstractContextManager[None]:
+    """Another dtype, where autocast is not enabled."""
+    return set_to(
+        lambda: torch.get_autocast_dtype(device),
+        lambda value: torch.set_autocast_dtype(device, value),
+        lambda old: torch.float16 if old == torch.bfloat16 else torch.bfloat16,
+    )
+
+
+DEVICES = (
+    "cpu", "cuda", "mtia", "maia", "xpu", "ipu", "hpu", "xla", "privateuseone", "mps",
+)  # fmt: skip
 matmul = torch.backends.cuda.matmul
 
 CHANGES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
@@ -87,9 +113,14 @@ CHANGES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "no torch function of subclasses": torch._C.DisableTorchFunctionSubclass,
     "no torch function": torch._C.DisableTorchFunction,
     "hooks of saved tensors": lambda: saved_tensors_hooks(plain, plain),
+    "hooks of saved tensors that are graphs": lambda: saved_tensors_hooks(
+        graph(), graph()
+    ),
     "a dual level": forward_ad.dual_level,
     "TF32": lambda: flip(matmul, "allow_tf32"),
     "fp16 reductions": lambda: flip(matmul, "allow_fp16_reduced_precision_reduction"),
     "bf16 reductions": lambda: flip(matmul, "allow_bf16_reduced_precision_reduction"),
     "filled memory": lambda: flip(deterministic, "fill_uninitialized_memory"),
 }
+CHANGES |= {f"autocast of {each}": partial(autocast, each) for each in DEVICES}
+CHANGES |= {f"dtype of {each}": partial(autocast_dtype, each) for each in DEVICES}

@@ -88,7 +88,7 @@ def test_a_tree_is_recorded_and_translated_whole(name: str) -> None:
         assert counts["managers"] == len(managers)
         assert counts["leafs"] == len(leafs)
         assert not tree.translation.python
-        assert len(tree.translation.ambient) == 1
+        assert not tree.translation.ambient
         ours = tree.translation.guards.counts()
         assert ours.checks + ours.relations > 0
 

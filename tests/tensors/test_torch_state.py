@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import threading
 from typing import Any
 
 import guardtree as gt
@@ -14,6 +16,9 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from support import step  # noqa
 
 import guardtree.torch as gtt  # noqa: E402
+import torch.fx  # noqa: E402
+from torch.autograd.graph import saved_tensors_hooks  # noqa: E402
+from torch.overrides import BaseTorchFunctionMode  # noqa: E402
 
 pytestmark = [
     pytest.mark.skipif(
@@ -23,6 +28,9 @@ pytestmark = [
 ]
 
 
+DEVICES = (
+    "cpu", "cuda", "mtia", "maia", "xpu", "ipu", "hpu", "xla", "privateuseone", "mps",
+)  # fmt: skip
 # What Dynamo's own guard compares, by its names, and ours for them.
 DYNAMO_FACTS = {
     "allow_bf16_reduce": {"allow_bf16_reduce"},
@@ -30,9 +38,7 @@ DYNAMO_FACTS = {
     "allow_tf32": {"allow_tf32"},
     "autocast_state": {
         "autocast_cache",
-        *(f"autocast_{name}{what}" for what in ("", "_dtype")
-          for name in ("cpu", "cuda", "mtia", "maia", "xpu", "ipu", "hpu", "xla",
-                       "privateuseone", "mps")),
+        *(f"autocast_{name}{what}" for what in ("", "_dtype") for name in DEVICES),
     },
     "default_dtype": {"default_dtype"},
     "deterministic_algorithms": {"deterministic"},
@@ -86,6 +92,22 @@ def autocast(device: str) -> Any:
     )
 
 
+def autocast_dtype(device: str) -> Any:
+    return setting(
+        lambda: torch.get_autocast_dtype(device),
+        lambda value: torch.set_autocast_dtype(device, value),
+        lambda old: torch.float16 if old == torch.bfloat16 else torch.bfloat16,
+    )
+
+
+def plain(value: Any) -> Any:
+    return value
+
+
+def graph() -> Any:
+    return torch.fx.symbolic_trace(plain)
+
+
 MATMUL = torch.backends.cuda.matmul
 CHANGES: dict[str, tuple[str, Any]] = {
     "no_grad": ("grad_mode", torch.no_grad),
@@ -110,21 +132,32 @@ CHANGES: dict[str, tuple[str, Any]] = {
         "allow_bf16_reduce",
         lambda: attribute(MATMUL, "allow_bf16_reduced_precision_reduction"),
     ),
-    "xpu": ("autocast_xpu", lambda: autocast("xpu")),
-    "mps": ("autocast_mps", lambda: autocast("mps")),
-    "xpu dtype": (
-        "autocast_xpu_dtype",
-        lambda: setting(
-            lambda: torch.get_autocast_dtype("xpu"),
-            lambda value: torch.set_autocast_dtype("xpu", value),
-            lambda _: torch.bfloat16,
-        ),
-    ),
     "fill": (
         "deterministic_fill",
         lambda: attribute(torch.utils.deterministic, "fill_uninitialized_memory"),
     ),
     "no torch function": ("torch_function", torch._C.DisableTorchFunction),
+    "no torch function of subclasses": (
+        "torch_function",
+        torch._C.DisableTorchFunctionSubclass,
+    ),
+    "a torch function mode": ("torch_function_modes", BaseTorchFunctionMode),
+    "inference": ("inference_mode", torch.inference_mode),
+    "hooks that are graphs": (
+        "graph_hooks",
+        lambda: saved_tensors_hooks(graph(), graph()),
+    ),
+}
+CHANGES |= {
+    f"{device} dtype": (
+        f"autocast_{device}_dtype",
+        lambda device=device: autocast_dtype(device),
+    )
+    for device in DEVICES
+}
+CHANGES |= {
+    device: (f"autocast_{device}", lambda device=device: autocast(device))
+    for device in DEVICES
 }
 
 
@@ -138,7 +171,69 @@ def test_a_state_guard_names_the_fact_that_changed(name: str) -> None:
         assert not guards.check({}) and not alone.check({})
         for each in (guards, alone):
             (failure,) = each.explain({}).failures
-            assert failure.found.startswith(f"{fact}="), failure.found
-            assert "(expected " in failure.found
+            assert fact in re.findall(r"(\w+)=\w+ \(expected", failure.found)
             assert f"found {failure.found}" in str(each.explain({}))
     assert guards.check({}) and alone.check({})
+
+
+def test_each_fact_is_read_in_the_thread_that_asks() -> None:
+    facts = gtt.state()
+    found = []
+    with torch.no_grad(), saved_tensors_hooks(graph(), graph()):
+        thread = threading.Thread(target=lambda: found.append(gtt.state()))
+        thread.start()
+        thread.join()
+    (other,) = found
+    names = ("grad_mode", "graph_hooks", "torch_function_modes")
+    assert [other[name] for name in names] == [facts[name] for name in names]
+
+
+class Pretends:
+    """Says that it is a graph."""
+
+    __class__ = torch.fx.GraphModule  # type: ignore[assignment]
+
+    def __call__(self, value: Any) -> Any:
+        return value
+
+
+class Refuses:
+    """Does not say what it is."""
+
+    @property
+    def __class__(self) -> Any:
+        raise KeyError("refused")
+
+    def __call__(self, value: Any) -> Any:
+        return value
+
+
+@pytest.mark.parametrize(
+    ("pack", "unpack", "are_graphs"),
+    [
+        (plain, plain, False),
+        (graph(), plain, False),
+        (plain, graph(), False),
+        (graph(), graph(), True),
+        (Pretends(), Pretends(), True),
+    ],
+)
+def test_hooks_are_graphs_where_dynamo_says_so(
+    pack: Any, unpack: Any, are_graphs: bool
+) -> None:
+    utils = pytest.importorskip("torch._functorch._aot_autograd.utils")
+    with saved_tensors_hooks(pack, unpack):
+        hooks = utils.top_saved_tensors_hooks()
+        assert utils.saved_tensors_hooks_are_inlineable(hooks) == are_graphs
+        assert gtt.state()["graph_hooks"] == are_graphs
+        with saved_tensors_hooks(plain, plain):
+            assert not gtt.state()["graph_hooks"]
+
+
+def test_an_exception_of_a_hooks_class_reaches_the_program() -> None:
+    guards = gtt.guard_state(gt.GuardManager(step), graph_hooks=False)
+    with saved_tensors_hooks(Refuses(), plain), pytest.raises(KeyError):
+        gtt.state()
+    with saved_tensors_hooks(Refuses(), plain):
+        assert not guards.check({})
+        assert "KeyError" in str(guards.explain({}))

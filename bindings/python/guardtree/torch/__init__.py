@@ -86,7 +86,9 @@ def state() -> dict[str, int | bool]:
 
     Numbers are torch's own: of dtypes the ScalarType, of ``torch_function`` 0 enabled,
     1 subclasses disabled, 2 disabled, of the reduced reductions
-    at::CuBLASReductionOption. PluginError without the plugin.
+    at::CuBLASReductionOption. ``graph_hooks`` says whether the hooks of saved tensors
+    are a pair of ``torch.fx.GraphModule``, which Dynamo makes a part of what it
+    compiles. PluginError without the plugin.
     """
     facts: dict[str, int | bool] = plugin().state_facts()
     return facts

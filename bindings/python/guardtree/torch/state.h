@@ -1,8 +1,5 @@
-// torch's state (modes, flags, autocast) as three words, and a native check of them.
+// torch's state (modes, flags, autocast) as four words, and a native check of them.
 // SPDX-License-Identifier: MIT
-//
-// What is not c10's is ATen's, in libtorch_cpu: found by name when the module loads, in
-// the library that torch has loaded by then, so that nothing but libc10 is linked.
 #pragma once
 #include <Python.h>
 
@@ -10,89 +7,22 @@
 #include <string>
 #include <string_view>
 
-#include <c10/core/AutogradState.h>
 #include <c10/core/DefaultDtype.h>
-#include <c10/core/DeviceType.h>
-#include <dlfcn.h>
+#include <c10/core/DispatchKeySet.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include "aten.h"
 #include "native_found.h"
 #include "ref.h"
 
 namespace guardtree {
 namespace {
 
-struct AtenContext;  // at::Context
-
-/// Functions of ATen by their C++ names, as the linker knows them.
-struct Aten {
-    AtenContext& (*context)();
-    bool (*deterministic)(const AtenContext*);
-    bool (*deterministic_warn_only)(const AtenContext*);
-    bool (*deterministic_fill)(const AtenContext*);
-    int (*thread_count)();
-    int (*torch_function_state)();  // an enum
-    int64_t (*torch_function_modes)();
-    bool (*is_autocast_enabled)(c10::DeviceType);
-    bool (*is_autocast_cache_enabled)();
-    c10::ScalarType (*autocast_dtype)(c10::DeviceType);
-    int (*float32_precision)(const AtenContext*, int backend, int op);  // enums
-    uint8_t (*fp16_reduction)(const AtenContext*);  // enums
-    uint8_t (*bf16_reduction)(const AtenContext*);
-
-    /// False with an ImportError when one is not there.
-    bool resolve() {
-        void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-        const bool found =
-            find(library, "_ZN2at13globalContextEv", context) &&
-            find(library, "_ZNK2at7Context23deterministicAlgorithmsEv",
-                 deterministic) &&
-            find(library, "_ZNK2at7Context31deterministicAlgorithmsWarnOnlyEv",
-                 deterministic_warn_only) &&
-            find(library, "_ZNK2at7Context36deterministicFillUninitializedMemoryEv",
-                 deterministic_fill) &&
-            find(library, "_ZN2at15get_num_threadsEv", thread_count) &&
-            find(library, "_ZN2at4impl22PythonTorchFunctionTLS18get_disabled_stateEv",
-                 torch_function_state) &&
-            find(library, "_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv",
-                 torch_function_modes) &&
-            find(library, "_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE",
-                 is_autocast_enabled) &&
-            find(library, "_ZN2at8autocast25is_autocast_cache_enabledEv",
-                 is_autocast_cache_enabled) &&
-            find(library, "_ZN2at8autocast18get_autocast_dtypeEN3c1010DeviceTypeE",
-                 autocast_dtype) &&
-            find(library,
-                 "_ZNK2at7Context16float32PrecisionENS_14Float32BackendENS_9Float32OpE",
-                 float32_precision) &&
-            find(library, "_ZNK2at7Context24allowFP16ReductionCuBLASEv",
-                 fp16_reduction) &&
-            find(library, "_ZNK2at7Context24allowBF16ReductionCuBLASEv",
-                 bf16_reduction);
-        if (library) dlclose(library);  // torch keeps it
-        return found;
-    }
-
-private:
-    template <class Function>
-    static bool find(void* library, const char* name, Function& to) {
-        to = library ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
-        if (to) return true;
-        PyErr_Format(PyExc_ImportError,
-                     library ? "libtorch_cpu has no %s" : "libtorch_cpu is not loaded",
-                     name);
-        return false;
-    }
-};
-
-Aten& aten() {
-    static Aten functions;
-    return functions;
-}
-
 /// What is the same for all tensors.
 struct State {
-    static constexpr size_t count = 3;
-    uint64_t words[count];  ///< modes; autocast and precision; autocast's other dtypes
+    static constexpr size_t count = 4;
+    /// Modes; other settings; where autocast is enabled; most of autocast's dtypes.
+    uint64_t words[count];
 };
 
 /// One fact of the state: its place in a word.
@@ -102,6 +32,17 @@ struct Field {
     int shift;
     int bits;
 };
+
+/// Autocast is enabled where its key is not excluded: the same bit of the third word.
+consteval int bit_of(c10::DispatchKey key) {
+    for (int bit = 0; bit < 64; ++bit) {
+        const c10::DispatchKeySet one(c10::DispatchKeySet::RAW, uint64_t{1} << bit);
+        if (one.has_all(c10::DispatchKeySet(key))) return bit;
+    }
+    throw "the key has more than one bit";
+}
+
+using Key = c10::DispatchKey;
 
 constexpr Field fields[] = {{"grad_mode", 0, 0, 1},
                             {"inference_mode", 0, 1, 1},
@@ -113,73 +54,86 @@ constexpr Field fields[] = {{"grad_mode", 0, 0, 1},
                             {"torch_function_modes", 0, 8, 16},
                             {"default_dtype", 0, 24, 8},
                             {"num_threads", 0, 32, 32},
-                            {"autocast_cpu", 1, 0, 1},
-                            {"autocast_cuda", 1, 1, 1},
-                            {"autocast_cache", 1, 2, 1},
-                            {"autocast_cpu_dtype", 1, 8, 8},
-                            {"autocast_cuda_dtype", 1, 16, 8},
-                            {"allow_fp16_reduce", 1, 24, 2},
-                            {"allow_bf16_reduce", 1, 26, 2},
-                            {"allow_tf32", 1, 28, 1},
-                            {"cudnn_conv_tf32", 1, 29, 1},
-                            {"cudnn_rnn_tf32", 1, 30, 1},
-                            {"autocast_mtia", 1, 40, 1},
-                            {"autocast_maia", 1, 41, 1},
-                            {"autocast_xpu", 1, 42, 1},
-                            {"autocast_ipu", 1, 43, 1},
-                            {"autocast_hpu", 1, 44, 1},
-                            {"autocast_xla", 1, 45, 1},
-                            {"autocast_privateuseone", 1, 46, 1},
-                            {"autocast_mps", 1, 47, 1},
-                            {"autocast_mtia_dtype", 2, 0, 8},
-                            {"autocast_maia_dtype", 2, 8, 8},
-                            {"autocast_xpu_dtype", 2, 16, 8},
-                            {"autocast_ipu_dtype", 2, 24, 8},
-                            {"autocast_hpu_dtype", 2, 32, 8},
-                            {"autocast_xla_dtype", 2, 40, 8},
-                            {"autocast_privateuseone_dtype", 2, 48, 8},
-                            {"autocast_mps_dtype", 2, 56, 8}};
+                            {"autocast_cache", 1, 0, 1},
+                            {"graph_hooks", 1, 1, 1},
+                            {"allow_fp16_reduce", 1, 2, 2},
+                            {"allow_bf16_reduce", 1, 4, 2},
+                            {"allow_tf32", 1, 6, 1},
+                            {"cudnn_conv_tf32", 1, 7, 1},
+                            {"cudnn_rnn_tf32", 1, 8, 1},
+                            {"autocast_cpu_dtype", 1, 16, 8},
+                            {"autocast_cuda_dtype", 1, 24, 8},
+                            {"autocast_cpu", 2, bit_of(Key::AutocastCPU), 1},
+                            {"autocast_cuda", 2, bit_of(Key::AutocastCUDA), 1},
+                            {"autocast_mtia", 2, bit_of(Key::AutocastMTIA), 1},
+                            {"autocast_maia", 2, bit_of(Key::AutocastMAIA), 1},
+                            {"autocast_xpu", 2, bit_of(Key::AutocastXPU), 1},
+                            {"autocast_ipu", 2, bit_of(Key::AutocastIPU), 1},
+                            {"autocast_hpu", 2, bit_of(Key::AutocastHPU), 1},
+                            {"autocast_xla", 2, bit_of(Key::AutocastXLA), 1},
+                            {"autocast_privateuseone", 2,
+                             bit_of(Key::AutocastPrivateUse1), 1},
+                            {"autocast_mps", 2, bit_of(Key::AutocastMPS), 1},
+                            {"autocast_mtia_dtype", 3, 0, 8},
+                            {"autocast_maia_dtype", 3, 8, 8},
+                            {"autocast_xpu_dtype", 3, 16, 8},
+                            {"autocast_ipu_dtype", 3, 24, 8},
+                            {"autocast_hpu_dtype", 3, 32, 8},
+                            {"autocast_xla_dtype", 3, 40, 8},
+                            {"autocast_privateuseone_dtype", 3, 48, 8},
+                            {"autocast_mps_dtype", 3, 56, 8}};
 
-/// In the order of their fields.
+/// In the order of the dtypes in the last word.
 constexpr c10::DeviceType other_devices[] = {
     c10::DeviceType::MTIA, c10::DeviceType::MAIA, c10::DeviceType::XPU,
     c10::DeviceType::IPU,  c10::DeviceType::HPU,  c10::DeviceType::XLA,
     c10::DeviceType::PrivateUse1, c10::DeviceType::MPS};
 
-consteval int shift_of(std::string_view name) {
+consteval Field field_of(std::string_view name) {
     for (const Field& field : fields) {
-        if (name == field.name) return field.shift;
+        if (name == field.name) return field;
     }
     throw "there is no such field";
 }
 
-template <int shift>
-uint64_t put(uint64_t value) {
-    return value << shift;
+constexpr uint64_t most_of(const Field& field) {
+    return (uint64_t{1} << field.bits) - 1;
 }
 
-uint64_t number(c10::ScalarType type) {
-    return static_cast<uint64_t>(type);
+/// A field's value in its place, where `mask` asks for it; else it is not read.
+template <class Read>
+[[gnu::always_inline]] inline uint64_t put(const Field& field, uint64_t mask,
+                                           const Read& read) {
+    if (!(mask & most_of(field) << field.shift)) return 0;
+    return static_cast<uint64_t>(read()) << field.shift;
 }
 
-uint64_t modes_now() {
-    const auto& autograd = c10::AutogradState::get_tls_state();
+uint64_t modes_now(uint64_t mask) {
     const Aten& at = aten();
-    const AtenContext* context = &at.context();
-    return put<shift_of("grad_mode")>(autograd.get_grad_mode()) |
-           put<shift_of("inference_mode")>(autograd.get_inference_mode()) |
-           put<shift_of("forward_grad_mode")>(autograd.get_fw_grad_mode()) |
-           put<shift_of("deterministic")>(at.deterministic(context)) |
-           put<shift_of("deterministic_warn_only")>(
-               at.deterministic_warn_only(context)) |
-           put<shift_of("deterministic_fill")>(at.deterministic_fill(context)) |
-           put<shift_of("torch_function")>(
-               static_cast<uint64_t>(at.torch_function_state())) |
-           put<shift_of("torch_function_modes")>(
-               static_cast<uint64_t>(at.torch_function_modes())) |
-           put<shift_of("default_dtype")>(
-               number(c10::get_default_dtype_as_scalartype())) |
-           put<shift_of("num_threads")>(static_cast<uint64_t>(at.thread_count()));
+    const AtenContext* context = at.context;
+    const ThreadState& thread = thread_state();
+    const auto in_place = [&](const Field& field, const auto& read) {
+        return put(field, mask, read);
+    };
+    return in_place(field_of("grad_mode"),
+                    [&] { return thread.autograd->get_grad_mode(); }) |
+           in_place(field_of("inference_mode"),
+                    [&] { return thread.autograd->get_inference_mode(); }) |
+           in_place(field_of("forward_grad_mode"),
+                    [&] { return thread.autograd->get_fw_grad_mode(); }) |
+           in_place(field_of("deterministic"),
+                    [&] { return at.deterministic(context); }) |
+           in_place(field_of("deterministic_warn_only"),
+                    [&] { return at.deterministic_warn_only(context); }) |
+           in_place(field_of("deterministic_fill"),
+                    [&] { return at.deterministic_fill(context); }) |
+           in_place(field_of("torch_function"),
+                    [&] { return disabled_state(*thread.torch_function); }) |
+           in_place(field_of("torch_function_modes"),
+                    [&] { return mode_count(*thread.torch_function); }) |
+           in_place(field_of("default_dtype"),
+                    [] { return c10::get_default_dtype_as_scalartype(); }) |
+           in_place(field_of("num_threads"), [&] { return at.thread_count(); });
 }
 
 /// Whether CUDA's operations of a Float32Op use TF32, which is false where nothing is
@@ -187,64 +141,86 @@ uint64_t modes_now() {
 bool allows_tf32(int op) noexcept {
     constexpr int cuda = 1, tf32 = 2;  // Float32Backend, Float32Precision
     try {
-        return aten().float32_precision(&aten().context(), cuda, op) == tf32;
+        return aten().float32_precision(aten().context, cuda, op) == tf32;
     } catch (...) {
         return false;
     }
 }
 
-/// Only what `mask` asks for is read.
-uint64_t autocast_now(uint64_t mask) {
-    const Aten& at = aten();
-    const AtenContext* context = &at.context();
+uint64_t settings_now(uint64_t mask, bool graph_hooks) {
     constexpr int conv = 1, rnn = 2, matmul = 3;  // Float32Op
-    constexpr int others = shift_of("autocast_mtia");
-    constexpr int precisions = shift_of("allow_fp16_reduce");
-    uint64_t word =
-        put<shift_of("autocast_cpu")>(at.is_autocast_enabled(c10::DeviceType::CPU)) |
-        put<shift_of("autocast_cuda")>(at.is_autocast_enabled(c10::DeviceType::CUDA)) |
-        put<shift_of("autocast_cache")>(at.is_autocast_cache_enabled()) |
-        put<shift_of("autocast_cpu_dtype")>(
-            number(at.autocast_dtype(c10::DeviceType::CPU))) |
-        put<shift_of("autocast_cuda_dtype")>(
-            number(at.autocast_dtype(c10::DeviceType::CUDA)));
-    if (mask >> precisions) {
-        word |= put<shift_of("allow_fp16_reduce")>(at.fp16_reduction(context)) |
-                put<shift_of("allow_bf16_reduce")>(at.bf16_reduction(context)) |
-                put<shift_of("allow_tf32")>(allows_tf32(matmul)) |
-                put<shift_of("cudnn_conv_tf32")>(allows_tf32(conv)) |
-                put<shift_of("cudnn_rnn_tf32")>(allows_tf32(rnn));
-    }
-    if (mask >> others) {
-        int shift = others;
-        for (const c10::DeviceType device : other_devices)
-            word |= uint64_t{at.is_autocast_enabled(device)} << shift++;
-    }
-    return word;
+    const Aten& at = aten();
+    const AtenContext* context = at.context;
+    const auto in_place = [&](const Field& field, const auto& read) {
+        return put(field, mask, read);
+    };
+    return in_place(field_of("autocast_cache"),
+                    [&] { return at.is_autocast_cache_enabled(); }) |
+           in_place(field_of("graph_hooks"), [&] { return graph_hooks; }) |
+           in_place(field_of("allow_fp16_reduce"),
+                    [&] { return at.fp16_reduction(context); }) |
+           in_place(field_of("allow_bf16_reduce"),
+                    [&] { return at.bf16_reduction(context); }) |
+           in_place(field_of("allow_tf32"), [] { return allows_tf32(matmul); }) |
+           in_place(field_of("cudnn_conv_tf32"), [] { return allows_tf32(conv); }) |
+           in_place(field_of("cudnn_rnn_tf32"), [] { return allows_tf32(rnn); }) |
+           in_place(field_of("autocast_cpu_dtype"),
+                    [&] { return at.autocast_dtype(c10::DeviceType::CPU); }) |
+           in_place(field_of("autocast_cuda_dtype"),
+                    [&] { return at.autocast_dtype(c10::DeviceType::CUDA); });
 }
 
-uint64_t other_dtypes_now() {
+uint64_t autocast_now() {
+    return ~c10::impl::tls_local_dispatch_key_set().excluded_.raw_repr();
+}
+
+uint64_t other_dtypes_now(uint64_t mask) {
     uint64_t word = 0;
     int shift = 0;
     for (const c10::DeviceType device : other_devices) {
-        word |= number(aten().autocast_dtype(device)) << shift;
+        word |= put({"", 3, shift, 8}, mask,
+                    [&] { return aten().autocast_dtype(device); });
         shift += 8;
     }
     return word;
 }
 
-/// Words of which `mask` asks for nothing are not read.
-State state_now(const State& mask) {
-    return {{mask.words[0] ? modes_now() : 0,
-             mask.words[1] ? autocast_now(mask.words[1]) : 0,
-             mask.words[2] ? other_dtypes_now() : 0}};
+/// Whether the hooks of saved tensors are two graphs: those Dynamo makes a part of what
+/// it compiles. 1, 0, or -1 with an exception: asks Python, where there are any hooks.
+int has_graph_hooks() {
+    if (thread_state().saved_tensor_hooks->stack.empty()) [[likely]]
+        return 0;
+    const auto hooks = aten().top_hooks(true);
+    if (!hooks) return 0;
+    const auto module = Owned<>::steal(PyImport_ImportModule("torch.fx"));
+    if (!module) return -1;
+    const auto graph =
+        Owned<>::steal(PyObject_GetAttrString(module.get(), "GraphModule"));
+    if (!graph) return -1;
+    for (const auto* hook : {&hooks->first, &hooks->second}) {
+        PyObject* function = hook->ptr(&hook->pyinterpreter());
+        const int is_graph = PyObject_IsInstance(function, graph.get());
+        if (is_graph != 1) return is_graph;
+    }
+    return 1;
 }
 
-constexpr State all_facts{{~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}}};
-
-uint64_t most_of(const Field& field) {
-    return (uint64_t{1} << field.bits) - 1;
+/// Facts that `mask` does not ask for are not read. False with an exception.
+bool read_state(const State& mask, State& now) {
+    const Field hooks = field_of("graph_hooks");
+    // First, as it may run Python code.
+    int graph_hooks = 0;
+    if (mask.words[hooks.word] >> hooks.shift & 1) {
+        graph_hooks = has_graph_hooks();
+        if (graph_hooks < 0) return false;
+    }
+    now = {{modes_now(mask.words[0]), settings_now(mask.words[1], graph_hooks),
+            mask.words[2] ? autocast_now() : 0,
+            mask.words[3] ? other_dtypes_now(mask.words[3]) : 0}};
+    return true;
 }
+
+constexpr State all_facts{{~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}}};
 
 uint64_t value_of(const State& state, const Field& field) {
     return state.words[field.word] >> field.shift & most_of(field);
@@ -259,7 +235,8 @@ struct StatePattern {
 /// guardtree.native_check: the value says nothing.
 int check_state(PyObject*, void* context) {
     const auto& pattern = *static_cast<const StatePattern*>(context);
-    const State now = state_now(pattern.mask);
+    State now;
+    if (!read_state(pattern.mask, now)) return -1;
     uint64_t differs = 0;
     for (size_t i = 0; i < State::count; ++i)
         differs |= (now.words[i] ^ pattern.state.words[i]) & pattern.mask.words[i];
@@ -274,7 +251,8 @@ std::string text_of(const Field& field, uint64_t value) {
 /// "grad_mode=False (expected True), ...": the facts that differ.
 PyObject* found_state(PyObject*, void* context) {
     const auto& pattern = *static_cast<const StatePattern*>(context);
-    const State now = state_now(pattern.mask);
+    State now;
+    if (!read_state(pattern.mask, now)) return nullptr;
     std::string text;
     for (const Field& field : fields) {
         if (!value_of(pattern.mask, field)) continue;
@@ -290,7 +268,8 @@ PyObject* found_state(PyObject*, void* context) {
 }
 
 PyObject* state_facts(PyObject*, PyObject*) {
-    const State now = state_now(all_facts);
+    State now;
+    if (!read_state(all_facts, now)) return nullptr;
     auto facts = Owned<>::steal(PyDict_New());
     for (const Field& field : fields) {
         const uint64_t value = value_of(now, field);

@@ -1,0 +1,130 @@
+// Functions of ATen, found by name, and what it keeps for each thread.
+// SPDX-License-Identifier: MIT
+//
+// ATen is in libtorch_cpu: its functions are found when the module loads, in the
+// library that torch has loaded by then, so that nothing but libc10 is linked.
+#pragma once
+#include <Python.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <ATen/PythonTorchFunctionTLS.h>
+#include <ATen/SavedTensorHooks.h>
+#include <c10/core/AutogradState.h>
+#include <c10/core/DeviceType.h>
+#include <c10/core/SafePyObject.h>
+#include <c10/core/ScalarType.h>
+#include <dlfcn.h>
+
+namespace guardtree {
+namespace {
+
+struct AtenContext;  // at::Context
+using SavedTensorHooks = std::pair<c10::SafePyObject, c10::SafePyObject>;
+
+/// Functions of ATen by their C++ names, as the linker knows them.
+struct Aten {
+    const AtenContext* context = nullptr;
+    bool (*deterministic)(const AtenContext*) = nullptr;
+    bool (*deterministic_warn_only)(const AtenContext*);
+    bool (*deterministic_fill)(const AtenContext*);
+    int (*thread_count)();
+    const at::impl::PythonTorchFunctionTLS& (*torch_function)();
+    const at::impl::SavedTensorDefaultHooksTLS& (*saved_tensor_hooks)();
+    std::optional<SavedTensorHooks> (*top_hooks)(bool ignore_is_tracing);
+    bool (*is_autocast_cache_enabled)();
+    c10::ScalarType (*autocast_dtype)(c10::DeviceType);
+    int (*float32_precision)(const AtenContext*, int backend, int op);  // enums
+    uint8_t (*fp16_reduction)(const AtenContext*);  // enums
+    uint8_t (*bf16_reduction)(const AtenContext*);
+
+    /// False with an ImportError when one is not there.
+    bool resolve() {
+        AtenContext& (*global_context)() = nullptr;
+        void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
+        const bool found =
+            find(library, "_ZN2at13globalContextEv", global_context) &&
+            find(library, "_ZNK2at7Context23deterministicAlgorithmsEv",
+                 deterministic) &&
+            find(library, "_ZNK2at7Context31deterministicAlgorithmsWarnOnlyEv",
+                 deterministic_warn_only) &&
+            find(library, "_ZNK2at7Context36deterministicFillUninitializedMemoryEv",
+                 deterministic_fill) &&
+            find(library, "_ZN2at15get_num_threadsEv", thread_count) &&
+            find(library, "_ZN2at4impl22PythonTorchFunctionTLS9get_stateEv",
+                 torch_function) &&
+            find(library, "_ZN2at23SavedTensorDefaultHooks13get_tls_stateEv",
+                 saved_tensor_hooks) &&
+            find(library, "_ZN2at23SavedTensorDefaultHooks9get_hooksEb", top_hooks) &&
+            find(library, "_ZN2at8autocast25is_autocast_cache_enabledEv",
+                 is_autocast_cache_enabled) &&
+            find(library, "_ZN2at8autocast18get_autocast_dtypeEN3c1010DeviceTypeE",
+                 autocast_dtype) &&
+            find(library,
+                 "_ZNK2at7Context16float32PrecisionENS_14Float32BackendENS_9Float32OpE",
+                 float32_precision) &&
+            find(library, "_ZNK2at7Context24allowFP16ReductionCuBLASEv",
+                 fp16_reduction) &&
+            find(library, "_ZNK2at7Context24allowBF16ReductionCuBLASEv",
+                 bf16_reduction);
+        if (library) dlclose(library);  // torch keeps it
+        if (found) context = &global_context();
+        return found;
+    }
+
+private:
+    template <class Function>
+    static bool find(void* library, const char* name, Function& to) {
+        to = library ? reinterpret_cast<Function>(dlsym(library, name)) : nullptr;
+        if (to) return true;
+        PyErr_Format(PyExc_ImportError,
+                     library ? "libtorch_cpu has no %s" : "libtorch_cpu is not loaded",
+                     name);
+        return false;
+    }
+};
+
+Aten& aten() {
+    static constinit Aten functions{};
+    return functions;
+}
+
+/// Opens what PythonTorchFunctionTLS keeps private: its functions ask the thread's own
+/// one, each anew.
+template <auto state, auto stack>
+struct OpenTorchFunction {
+    friend int disabled_state(const at::impl::PythonTorchFunctionTLS& of) {
+        return of.*state;
+    }
+
+    friend uint64_t mode_count(const at::impl::PythonTorchFunctionTLS& of) {
+        return (of.*stack).size();
+    }
+};
+
+int disabled_state(const at::impl::PythonTorchFunctionTLS& of);
+uint64_t mode_count(const at::impl::PythonTorchFunctionTLS& of);
+template struct OpenTorchFunction<&at::impl::PythonTorchFunctionTLS::disabled_state_,
+                                  &at::impl::PythonTorchFunctionTLS::stack_>;
+
+/// Where a thread's own state lies, as long as the thread lives.
+struct ThreadState {
+    const c10::AutogradState* autograd;
+    const at::impl::PythonTorchFunctionTLS* torch_function;
+    const at::impl::SavedTensorDefaultHooksTLS* saved_tensor_hooks;
+};
+
+/// The calling thread's. torch's own functions take several ns each.
+const ThreadState& thread_state() {
+    static constinit thread_local ThreadState known{};
+    if (!known.autograd) [[unlikely]] {
+        known = {&c10::AutogradState::get_tls_state(), &aten().torch_function(),
+                 &aten().saved_tensor_hooks()};
+    }
+    return known;
+}
+
+}  // namespace
+}  // namespace guardtree
