@@ -93,8 +93,10 @@ public:
           view_(view),
           values_(program.value_count()) {}
 
-    bool run(PyObject* anchor, size_t first, size_t last) {
-        anchor_ = {anchor, Stay::unknown};
+    /// `start`: what the run starts at, which may be another object next time.
+    bool run(const Op& end, PyObject* start, size_t first, size_t last) {
+        anchor_ = {start, Stay::unknown};
+        if (end.starts_at_value()) values_[end.source] = anchor_;
         for (size_t i = first; i < last; ++i) {
             const Op& op = program_.ops()[i];
             if (op.is_internal()) continue;
@@ -427,9 +429,8 @@ private:
 };
 
 void Assumption::passed(const Program& program, const View& view, const Op& end,
-                        PyObject* anchor) {
+                        PyObject* start) {
     if (!assumptions_can_arm()) return;
-    const void* start = end.is_from_local() ? anchor : view.globals().get();
     if (start != candidate_) {
         candidate_ = start;
         passes_ = 0;
@@ -444,7 +445,7 @@ void Assumption::passed(const Program& program, const View& view, const Op& end,
     bool did_arm = false;
     const bool has_memory = allocating([&] {
         arming.emplace(*this, program, view);
-        did_arm = arming->run(anchor, last - end.skip, last);
+        did_arm = arming->run(end, start, last - end.skip, last);
     });
     if (!has_memory) PyErr_Clear();  // it is armed another time
     if (has_memory && did_arm) arming->commit(start);

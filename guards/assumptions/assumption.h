@@ -3,9 +3,9 @@
 // SPDX-License-Identifier: MIT
 //
 // How it works. The compiler puts an Assumption op before a run of ops that starts at
-// the globals and modules, or at one local, and runs no user code; an AssumptionEnd
-// closes the run. While it is armed, the walk jumps the run after asking whether it
-// still holds. Else the run is walked as ever, and where it passes, its end arms the
+// the globals and modules, or at one local or fetched value, and runs no user code; an
+// AssumptionEnd closes the run. While it is armed, the walk jumps the run after asking
+// whether it still holds. Else the run is walked as ever, and where it passes, its end arms the
 // assumption: arming.cpp reads each value again and notes what keeps each link true:
 // nothing (it cannot change), a watched dict (watched_dicts.h), a word in memory that
 // is compared, or the op itself, run anew. These tests lie in the order of the ops, so
@@ -40,7 +40,7 @@ enum class Breach : uint8_t {
     change,   ///< of a dict, told by its watcher or found by its tag
     death,    ///< of a dict
     compare,  ///< a compared word or value differed
-    moved,    ///< the globals, or the local, are another object
+    moved,    ///< what it starts at is another object
     end,      ///< the interpreter ends
 };
 
@@ -82,11 +82,9 @@ public:
     Assumption(const Assumption&) = delete;
     Assumption& operator=(const Assumption&) = delete;
 
-    /// Asks before a run. `anchor`: the local's value, or null of a run that starts at
-    /// globals. 1 ns when nothing need be compared.
-    Answer ask(const Program& program, const View& view, PyObject* anchor,
-               bool is_local) noexcept {
-        const void* start = is_local ? anchor : view.globals().get();
+    /// Asks before a run. `start`: the local, the value or the globals that it starts
+    /// at; null where a local is unbound. 1 ns when nothing need be compared.
+    Answer ask(const Program& program, const View& view, PyObject* start) noexcept {
         if (start == told_for_) return Answer::holds;
         if (!armed_for_ || armed_for_ != start) return Answer::unknown;
         if (builtins_ && view.builtins().get() != builtins_) return Answer::unknown;
@@ -95,7 +93,7 @@ public:
 
     /// After a run that passed and ended in `end`: arms, when it is worth it.
     [[gnu::cold, gnu::noinline]] void passed(const Program& program, const View& view,
-                                             const Op& end, PyObject* anchor);
+                                             const Op& end, PyObject* start);
 
     /// An event: true when it was armed.
     bool break_by(uint32_t op, Breach breach) noexcept;

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: MIT
 #include "eligible.h"
 
+#include <algorithm>
+
 namespace guardtree {
 namespace {
 
-/// Look-ups below a local that make up for asking about it.
+/// Look-ups below a value that make up for asking about it.
 constexpr uint32_t least_lookups = 2;
 
 bool starts_at_names(const Op& root) noexcept {
@@ -62,19 +64,26 @@ Eligible::Eligible(const Tree& tree, const TreeOrder& order)
     }
 }
 
-size_t Eligible::run_from(std::span<const NodeId> roots, size_t first) const {
-    if (first == roots.size() || !is_pure_[roots[first]] || !is_useful_[roots[first]])
-        return first;
+AssumedRun Eligible::roots_from(std::span<const NodeId> roots, size_t first) const {
+    if (!is_assumable(roots[first])) return {first + 1, false};
     const Op& root = tree_.node(roots[first]).step;
-    if (root.code() == code_of<Local>) {
-        return lookups_[roots[first]] >= least_lookups ? first + 1 : first;
-    }
+    if (root.code() == code_of<Local>)
+        return {first + 1, lookups_[roots[first]] >= least_lookups};
     size_t end = first;
     while (end < roots.size() && is_pure_[roots[end]] &&
            starts_at_names(tree_.node(roots[end]).step)) {
         ++end;
     }
-    return end;
+    return end == first ? AssumedRun{first + 1, false} : AssumedRun{end, true};
+}
+
+AssumedRun Eligible::children_from(std::span<const NodeId> children,
+                                   size_t first) const {
+    size_t end = first;
+    uint32_t lookups = 0;
+    while (end < children.size() && is_assumable(children[end]))
+        lookups += lookups_[children[end++]];
+    return {std::max(end, first + 1), lookups >= least_lookups};
 }
 
 }  // namespace guardtree

@@ -87,6 +87,7 @@ private:
         size_t step_op;
         size_t next_child;
         std::vector<NodeId> children;
+        size_t walked_until = 0;  ///< children before it begin no assumed run
     };
 
     /// Preorder with an explicit stack: trees may be as deep as users like. The first
@@ -96,7 +97,7 @@ private:
         stack.push_back({0, no_op, 0, order_.children(0)});
         while (!stack.empty()) {
             Frame& top = stack.back();
-            if (stack.size() == 1) end_and_begin_assumption(top);
+            end_and_begin_assumption(top, stack.size());
             if (top.next_child == top.children.size()) {
                 leave(stack);
                 continue;
@@ -116,30 +117,46 @@ private:
         return true;
     }
 
-    /// Before a root: ends the assumption that went so far, and begins the next.
-    void end_and_begin_assumption(const Frame& view) {
-        if (assumption_op_ != no_op && view.next_child == assumed_until_) {
-            const size_t number = program_.ops_.size();
-            Op end(OpCode::AssumptionEnd, program_.assumptions_.back().get());
+    /// Before a child: ends the assumption that went so far, and begins the next.
+    void end_and_begin_assumption(Frame& parent, size_t depth) {
+        if (assumption_op_ != no_op && depth == assumed_depth_ &&
+            parent.next_child == assumed_until_) {
             Op& begin = program_.ops_[assumption_op_];
-            begin.set_skip(number - assumption_op_);
+            begin.set_skip(program_.ops_.size() - assumption_op_);
+            Op end(OpCode::AssumptionEnd, program_.assumptions_.back().get());
             end.set_skip(begin.skip - 1);
-            if (begin.is_from_local()) end.read_local(begin.source);
-            program_.ops_.push_back(end);
+            start_assumption(end);
             assumption_op_ = no_op;
         }
         if (assumption_op_ != no_op || !assumptions_enabled()) return;
-        assumed_until_ = eligible_.run_from(view.children, view.next_child);
-        if (assumed_until_ == view.next_child) return;
-        program_.assumptions_.push_back(std::make_unique<Assumption>());
-        Op begin(OpCode::Assumption, program_.assumptions_.back().get());
-        const Op& root = tree_.node(view.children[view.next_child]).step;
-        if (root.code() == code_of<Local>) {
-            const int slot = find_slot(code_, root.as<Local>().name.value);
-            begin.read_local(static_cast<uint16_t>(slot));  // enter() refuses -1
+        const size_t first = parent.next_child;
+        if (first == parent.children.size() || first < parent.walked_until) return;
+        const AssumedRun run = parent.node == 0
+                                   ? eligible_.roots_from(parent.children, first)
+                                   : eligible_.children_from(parent.children, first);
+        if (!run.pays) {
+            parent.walked_until = run.end;
+            return;
         }
+        assumed_until_ = run.end;
+        assumed_depth_ = depth;
+        assumed_from_ = parent.node == 0 ? parent.children[first] : parent.node;
+        program_.assumptions_.push_back(std::make_unique<Assumption>());
         assumption_op_ = program_.ops_.size();
-        program_.ops_.push_back(begin);
+        start_assumption(Op(OpCode::Assumption, program_.assumptions_.back().get()));
+    }
+
+    /// Adds an assumption or its end, which read what it starts at.
+    void start_assumption(Op op) {
+        const Node& from = tree_.node(assumed_from_);
+        if (from.step.code() == code_of<Local>) {
+            const int slot = find_slot(code_, from.step.as<Local>().name.value);
+            op.read_local(static_cast<uint16_t>(slot));  // enter() refuses -1
+        } else if (assumed_depth_ > 1) {
+            op.set_start_at_value();
+            read_from(assumed_from_, op);
+        }
+        program_.ops_.push_back(op);
     }
 
     void leave(std::vector<Frame>& stack) {
@@ -187,12 +204,15 @@ private:
         return true;
     }
 
-    /// What one block can speak for: children from the next one on. Among roots, none
-    /// across the bounds of an assumption.
+    /// What one block can speak for: children from the next one on, none across the
+    /// bounds of an assumption.
     NameRun names_from(const Frame& frame, size_t depth) const {
         size_t end = frame.children.size();
-        if (depth == 1 && assumptions_enabled())
-            end = assumption_op_ == no_op ? frame.next_child : assumed_until_;
+        if (assumption_op_ == no_op) {
+            if (depth == 1 && assumptions_enabled()) end = frame.next_child;
+        } else if (depth == assumed_depth_) {
+            end = assumed_until_;
+        }
         return blocks_.names(std::span(frame.children).first(end), frame.next_child);
     }
 
@@ -438,7 +458,9 @@ private:
     Eligible eligible_;
     BlockBuilder blocks_;
     size_t assumption_op_ = no_op;  ///< of the one that is not ended yet
-    size_t assumed_until_ = 0;
+    size_t assumed_until_ = 0;  ///< its last child, at this depth of the stack
+    size_t assumed_depth_ = 0;
+    NodeId assumed_from_ = 0;  ///< whose value it starts at, unless it is a name
     std::vector<size_t> producer_;
     std::vector<int> slot_;
     std::vector<Reader> readers_;

@@ -143,6 +143,11 @@ public:
         source = slot;
     }
 
+    /// Makes an assumption, or its end, start at the value that is its source.
+    void set_start_at_value() noexcept { place = 1; }
+
+    bool starts_at_value() const noexcept { return place != 0; }
+
     void set_skip(size_t ops) noexcept { skip = ops & 0x7fffffff; }
 
     bool is_kind() const noexcept { return guardtree::is_kind(code()); }
@@ -190,7 +195,8 @@ public:
     uint16_t source = 0;  ///< value index, or slot number when is_from_local
     uint16_t destination =
         0;  ///< steps: where the fetched value goes; relations: scratch
-    /// What a RememberingStep remembers; relations: how many values.
+    /// What a RememberingStep remembers; relations: how many values; assumptions:
+    /// whether they start at a value.
     mutable uint16_t place = 0;
     /// Steps: the ops that need the value it fetches, which explain jumps. Blocks
     /// and assumptions: the ops that it speaks for, behind it; ends of assumptions:

@@ -229,9 +229,11 @@ bool run_items(const Program& program, const Op& op, const SlotWord* slots,
     return true;
 }
 
-/// What an assumption starts at, where that is a local.
-inline PyObject* start_of(const Op& op, const SlotWord* slots) noexcept {
-    return op.is_from_local() ? slot_object(slots[op.source]) : nullptr;
+/// What an assumption starts at: a local, a value, or else the globals.
+inline PyObject* start_of(const Op& op, const View& view, const SlotWord* slots,
+                          PyObject* const* values) noexcept {
+    if (op.is_from_local()) return slot_object(slots[op.source]);
+    return op.starts_at_value() ? values[op.source] : view.globals().get();
 }
 
 /// Tells the observer what the op read.
@@ -361,8 +363,8 @@ name_block:
 
 assumption:
     if constexpr (!Observer::hears_each && std::same_as<W, View>) {
-        PyObject* const start = start_of(*op, slots);
-        switch (op->assumption().ask(program, view, start, op->is_from_local())) {
+        PyObject* const start = start_of(*op, view, slots, values);
+        switch (op->assumption().ask(program, view, start)) {
         case Assumption::Answer::holds: op += op->skip; break;
         case Assumption::Answer::fails: verdict = Verdict::fail; goto not_passed;
         case Assumption::Answer::unknown: break;
@@ -374,7 +376,8 @@ assumption:
 
 assumption_end:
     if constexpr (!Observer::hears_each && std::same_as<W, View>) {
-        op->assumption().passed(program, view, *op, start_of(*op, slots));
+        op->assumption().passed(program, view, *op,
+                                start_of(*op, view, slots, values));
         last.forget();
     }
     ++op;

@@ -35,8 +35,14 @@ class Sized(tuple):  # type: ignore[type-arg]
     """Objects of several lengths, with attributes."""
 
 
-def scope(x: Any = None, y: Any = None) -> None: ...
+def scope_of(z: Any) -> Any:
+    def scope(x: Any = None, y: Any = None) -> Any:
+        return z
 
+    return scope
+
+
+scope = scope_of(None)
 
 MODULE = "a_module_of_random_assumptions"
 
@@ -46,13 +52,17 @@ def number(of: int) -> int:
     return 10**9 + int(str(of))
 
 
+def function_with(names: dict[str, Any]) -> Any:
+    return types.FunctionType(scope.__code__, names, closure=(types.CellType(),))
+
+
 class World:
     """Objects that are reached through one another, and what may happen to them."""
 
     def __init__(self, pick: random.Random) -> None:
         self.pick = pick
         self.names: dict[str, Any] = {}
-        self.function = types.FunctionType(scope.__code__, self.names)
+        self.function = function_with(self.names)
         self.things = [self.thing(depth) for depth in (0, 0, 1, 1, 2)]
         for name in "abcd":
             self.names[name] = self.value()
@@ -187,7 +197,7 @@ class World:
             return names
         if sort == "t":
             return (names,)
-        function = types.FunctionType(scope.__code__, names)
+        function = function_with(names)
         return function if sort == "f" else types.MethodType(function, names)
 
     def put(self, owner: Any) -> None:
@@ -239,6 +249,13 @@ def inner_of(node: gt.GuardManager) -> gt.GuardManager:
     return node.instance_attr("inner")
 
 
+def below(node: gt.GuardManager) -> None:
+    node.instance_attr("a").type_match(int)
+    node.lacks_instance_attr("c")
+    node.lacks_static_attr("c")
+    node.instance_attr("b").int_range(10**9, 10**9 + 1)
+
+
 def of_owner(root: Any, *steps: Any) -> Callable[[gt.GuardManager], Any]:
     """Two names of what an owner leads to by the steps."""
 
@@ -263,7 +280,9 @@ def absent_in_owner(root: Any) -> Callable[[gt.GuardManager], Any]:
 
 OWNERS: list[Callable[[gt.GuardManager], gt.GuardManager]] = [
     lambda guards: guards.local("x"),
+    lambda guards: guards.closure("z"),
     lambda guards: guards.global_("box").list_item(0),
+    lambda guards: guards.global_("box").item(0),
     lambda guards: guards.global_("mapping").dict_item("k"),
 ]
 OF_OWNERS: list[list[Any]] = [
@@ -283,6 +302,10 @@ ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.global_("d").is_not_none(),
     lambda g: g.global_("thing").type_match(First),
     lambda g: g.global_("thing").instance_attr("a").int_range(10**9, 10**9 + 1),
+    lambda g: g.global_("thing").attr("a").type_match(int),
+    lambda g: g.local("x").attr("b").type_match(int),
+    lambda g: below(g.local("x").attr("inner")),
+    lambda g: below(g.closure("z").attr("inner").attr("inner")),
     lambda g: inner_of(g.global_("thing")).type_match(Second),
     lambda g: inner_of(g.global_("thing")).instance_attr("a").type_match(int),
     lambda g: g.global_("table").dict_item("b").equals(number(2)),
@@ -319,7 +342,7 @@ def trees_of(world: World, count: int, assumed: bool) -> list[gt.GuardManager]:
         guards = gt.GuardManager(world.function)
         for add in adders:
             add(guards)
-        guards.check({"x": None})  # compiles
+        guards.check({"x": None, "z": None})  # compiles
         made.append(guards)
     gt.set_assumptions(prior)
     return made
@@ -350,7 +373,7 @@ def test_assumed_guards_agree_with_plain_ones(module: Any) -> None:
             done += 1
             world.change()
             for at in pick.sample(range(len(plain)), 6):
-                subject = {"x": world.x}
+                subject = {"x": world.x, "z": world.x}
                 expected = plain[at].check(subject)
                 assert assumed[at].check(subject) is expected, (
                     f"GUARDTREE_TEST_SEED={seed}, step {done}: plain guards say "
