@@ -34,6 +34,7 @@ PRESETS = ("dev", "release", "asan", "clang")
 TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
 TOOLS += ["setuptools", "hypothesis", "rich"]
 WHEELS_ONLY = ["numpy", "matplotlib", "coverage", "greenlet"]
+WHEELS_ONLY += ["mypy", "pyright"]  # what users check their programs' types with
 TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 
 # Debian's names of the libraries a command compiles against; CMake fetches absent ones.

@@ -22,9 +22,26 @@ from pasted import pasted_kind, pasted_relation, pasted_step
 Entry = dict[str, Any]
 
 
+# What a type checker calls an operand: inside the class its method `type` hides the
+# builtin, a function is a Callable, and a set[int] is no set[object].
+ANNOTATIONS = {
+    "type": "builtins.type[Any]",
+    "FunctionType": "Callable[..., object]",
+    "set[object] | frozenset[object]": "Set[object]",
+}
+
+
+def parameters(entry: Entry) -> str:
+    """The operands behind `self`, as a signature has them."""
+    return "".join(
+        f", {name}: {ANNOTATIONS.get(annotation, annotation)}"
+        for name, _, annotation in entry["operands"]
+    )
+
+
 def method(entry: Entry, result: str) -> str:
     """One method of GuardManager, as the stub has it."""
-    operands = "".join(f", {name}: {kind}" for name, _, kind in entry["operands"])
+    operands = parameters(entry)
     head = f"    def {entry['method']}(self{operands}) -> {result}:"
     text = f"{entry['summary']} In Python: `{entry['python']}`."
     lines = textwrap.wrap(text, 76)
@@ -34,7 +51,7 @@ def method(entry: Entry, result: str) -> str:
 
 def relation_method(entry: Entry) -> str:
     """One relation of GuardManager, as the stub has it."""
-    operands = "".join(f", {name}: {kind}" for name, _, kind in entry["operands"])
+    operands = parameters(entry)
     values = ", *values: GuardManager"
     if entry["operands"]:
         values += ", **named: GuardManager"

@@ -84,10 +84,10 @@ MADE: dict[str, tuple[Callable[[], Any], str]] = {
     "optimize": (lambda: gt.optimize(None), "<guardtree.optimize(None)>"),
 }
 
-# Made in a callback, below; types of annotations; an exception of strict mode.
+# Made in a callback, below; enums; types of annotations; an exception of strict mode.
 OTHERS = {
-    "CacheEntry", "Callback", "DynamoFrameType", "EntryExplanation", "Frame",
-    "FrameState", "GuardFn", "GuardRelation", "StrictError",
+    "Answer", "CacheEntry", "Callback", "DynamoFrameType", "EntryExplanation", "Frame",
+    "FrameState", "GuardFn", "GuardRelation", "Mode", "StrictError",
 }  # fmt: skip
 
 

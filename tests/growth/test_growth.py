@@ -28,7 +28,8 @@ NOT_LINEAR = {
 # Public names that are no operation on something of n parts, and why.
 NO_PARTS = {
     "a type, a mode or a value": """
-        ASK_AGAIN Callback FrameState GuardFn GuardMiss RAISE_ON_MISS StrictError
+        ASK_AGAIN Answer.ASK_AGAIN Callback FrameState GuardFn GuardMiss
+        Mode.RAISE_ON_MISS RAISE_ON_MISS StrictError
         __version__ GuardSyntaxError.report GuardRelation GuardCheck GuardCounts
         AssumedGuards ProfileRow Simplification""",
     "a setting of the process, a thread or a code": """

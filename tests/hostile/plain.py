@@ -27,7 +27,7 @@ def members(owner: str, reason: str, names: str) -> None:
 
 
 plain(TYPE, "ASK_AGAIN RAISE_ON_MISS Callback FrameState __version__")
-plain(TYPE, "StrictError.__init__")
+plain(TYPE, "Answer.ASK_AGAIN Mode.RAISE_ON_MISS StrictError.__init__")
 plain(READS, "assumption_counts features get_eval_frame get_include get_policy")
 plain(CODE, "cache_entries code_stats differences is_generator")
 plain(CODE, "removed_entries run_only")

@@ -49,10 +49,12 @@ from ._guardtree import (
     skip_code,
 )
 from .callbacks import (
+    Answer,
     Callback,
     DynamoFrameType,
     FrameState,
     GuardFn,
+    Mode,
     is_generator,
     optimize,
 )
@@ -85,6 +87,7 @@ _atexit.register(_shut_down)
 
 __all__ = [
     "ASK_AGAIN",
+    "Answer",
     "AssumedGuards",
     "CacheEntry",
     "CacheExplanation",
@@ -105,6 +108,7 @@ __all__ = [
     "GuardSyntaxError",
     "GuardedCode",
     "GuardedFunction",
+    "Mode",
     "ProfileRow",
     "RAISE_ON_MISS",
     "Simplification",

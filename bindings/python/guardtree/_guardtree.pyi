@@ -1,8 +1,9 @@
 """The compiled part of guardtree. Derived from the module by bindings/derive.py."""
 
-from collections.abc import Callable, Hashable, Mapping
+import builtins
+from collections.abc import Callable, Hashable, Mapping, Set
 from enum import Enum
-from types import CellType, CodeType, FunctionType, MethodType
+from types import CellType, CodeType, FunctionType
 from typing import Any, ClassVar, Literal, Self, final
 
 from .descriptions import (
@@ -53,6 +54,12 @@ class Frame:
     @property
     def function(self) -> FunctionType: ...
 
+# Type checkers take a function for a Callable, so that is what is accepted: a function
+# written in Python, a bound method where code is meant, or a code object.
+_Code = CodeType | Callable[..., object]
+_Scope = _Code | Frame
+_Subject = Mapping[str, Any] | Frame
+
 class Failure:
     """One guard that did not pass."""
 
@@ -93,11 +100,11 @@ class Explanation:
 class GuardManager:
     """A handle on a node of a guard tree."""
 
-    def __init__(self, scope: FunctionType | CodeType | Frame) -> None: ...
-    def check(self, subject: Mapping[str, Any] | Frame, /) -> bool:
+    def __init__(self, scope: _Scope) -> None: ...
+    def check(self, subject: _Subject, /) -> bool:
         """Whether all guards of the tree pass."""
-    def __call__(self, subject: Mapping[str, Any] | Frame, /) -> bool: ...
-    def explain(self, subject: Mapping[str, Any] | Frame) -> Explanation:
+    def __call__(self, subject: _Subject, /) -> bool: ...
+    def explain(self, subject: _Subject) -> Explanation:
         """Every guard that does not pass."""
     @property
     def path(self) -> str:
@@ -333,7 +340,7 @@ class GuardManager:
         a user's type with the same hash would have to be asked. In Python:
         `dict_has(value, key) is True`."""
 
-    def dict_key_set(self, expected: set[object] | frozenset[object]) -> Self:
+    def dict_key_set(self, expected: Set[object]) -> Self:
         """A dict or a subclass of dict whose keys are exactly these constants in any
         order (types included). Looked at as a dict. In Python: `is_a(value, dict)
         and same_constant(frozenset(dict.keys(value)), expected)`."""
@@ -371,7 +378,7 @@ class GuardManager:
         """A float (exactly) that is a NaN of any bits. In Python: `type(value) is
         float and value != value`."""
 
-    def function_match(self, expected: FunctionType) -> Self:
+    def function_match(self, expected: Callable[..., object]) -> Self:
         """A function written in Python of the same code object, with the same objects
         in its closure cells, as defaults and as keyword defaults as `expected` had
         when the guard was built. Its globals, name and attributes are not compared.
@@ -400,7 +407,7 @@ class GuardManager:
         keeps the object alive. (id_match holds weakly where it can.) In Python:
         `value is expected`."""
 
-    def instance_of(self, expected: type) -> Self:
+    def instance_of(self, expected: builtins.type[Any]) -> Self:
         """The value's type is `expected` or a subclass of it, by the MRO: `__class__`,
         `__instancecheck__` and ABC registration are not asked. Held weakly. In
         Python: `is_a(value, expected)`."""
@@ -496,7 +503,7 @@ class GuardManager:
         `__contains__` does not run. Every other value fails. In Python:
         `is_a_set(value) and plain_contains(value, item)`."""
 
-    def set_equals(self, expected: set[object] | frozenset[object]) -> Self:
+    def set_equals(self, expected: Set[object]) -> Self:
         """A set or a frozenset (both are accepted, subclasses are not) of exactly
         these constants, types included. In Python: `is_exact_set(value) and
         same_constant(frozenset(value), expected)`."""
@@ -519,11 +526,11 @@ class GuardManager:
         """An iterator of a tuple with this many items left. It is not advanced. In
         Python: `type(value) is tuple_iterator and len(left_of(value)) == expected`."""
 
-    def type_match(self, expected: type) -> Self:
+    def type_match(self, expected: builtins.type[Any]) -> Self:
         """The value's type is exactly `expected`; subclasses fail. In Python:
         `type(value) is expected`."""
 
-    def type_version(self, expected: type) -> Self:
+    def type_version(self, expected: builtins.type[Any]) -> Self:
         """This very type, and since the guard was built no attribute and no base of it
         was changed, in it or in what it inherits from: CPython's version tag is the
         same. (It does not cover the metatype, nor `__name__` from 3.13 on.) Held
@@ -569,7 +576,7 @@ class GuardProfile:
     def checks(self) -> int: ...
     @property
     def passed(self) -> int: ...
-    def check(self, subject: Mapping[str, Any] | Frame, /) -> bool:
+    def check(self, subject: _Subject, /) -> bool:
         """What GuardManager.check answers, counted and timed."""
     def rows(self) -> list[ProfileRow]:
         """Each step, check and relation, most expensive first."""
@@ -587,7 +594,7 @@ class GuardedCode:
     def __init__(
         self,
         code: CodeType,
-        check_fn: GuardManager | Callable[[dict[str, Any]], object],
+        check_fn: Callable[[dict[str, Any]], object],  # a GuardManager is one
         *,
         bindings: dict[str, GuardManager] | None = None,
         verify: bool | None = None,
@@ -595,7 +602,8 @@ class GuardedCode:
     @property
     def code(self) -> CodeType: ...
     @property
-    def check_fn(self) -> GuardManager | Callable[[dict[str, Any]], object]: ...
+    def check_fn(self) -> GuardManager | Any:
+        """What it was made with: guards, or a callable."""
 
 class CacheEntry:
     """One cached (guards, code) of a code object."""
@@ -603,7 +611,8 @@ class CacheEntry:
     @property
     def code(self) -> CodeType: ...
     @property
-    def check_fn(self) -> GuardManager | Callable[[dict[str, Any]], object]: ...
+    def check_fn(self) -> GuardManager | Any:
+        """What it was made with: guards, or a callable."""
     @property
     def next(self) -> CacheEntry | None: ...
     @property
@@ -635,7 +644,7 @@ class Table:
     answer, found without trying all. The function is held weakly.
     """
 
-    def __init__(self, scope: FunctionType | CodeType | Frame) -> None: ...
+    def __init__(self, scope: _Scope) -> None: ...
     def __len__(self) -> int: ...
     def add(
         self,
@@ -650,21 +659,17 @@ class Table:
         """
     def remove(self, entry: TableEntry) -> None:
         """Takes an entry out; ValueError when it is not in the table."""
-    def lookup(
-        self, subject: Mapping[str, Any] | Frame, default: Any = None, /
-    ) -> Any:
+    def lookup(self, subject: _Subject, default: Any = None, /) -> Any:
         """The payload of the first entry whose guards pass, or the default."""
     def lookup_call(self, /, *args: Any, **kwargs: Any) -> Any:
         """The same for a call with these arguments; None when there is none."""
-    def lookup_bound(
-        self, subject: Mapping[str, Any] | Frame
-    ) -> tuple[Any, dict[str, Any]] | None:
+    def lookup_bound(self, subject: _Subject) -> tuple[Any, dict[str, Any]] | None:
         """The payload, and the values that the entry's bindings name."""
     def lookup_call_bound(
         self, /, *args: Any, **kwargs: Any
     ) -> tuple[Any, dict[str, Any]] | None:
         """The same for a call with these arguments."""
-    def find(self, subject: Mapping[str, Any] | Frame) -> TableEntry | None:
+    def find(self, subject: _Subject) -> TableEntry | None:
         """As lookup, but the entry itself."""
     def entries(self) -> list[TableEntry]:
         """The oldest first."""
@@ -682,7 +687,7 @@ class GuardedFunction:
     def add(
         self,
         guards: GuardManager,
-        target: CodeType | Callable[..., Any],
+        target: _Code,
         *,
         bindings: dict[str, GuardManager] | None = None,
     ) -> TableEntry:
@@ -701,12 +706,13 @@ class GuardedFunction:
         """hits, misses, errors, entries, other_code."""
     def __reduce__(self) -> tuple[Any, ...]: ...
 
-def guard_function(function: FunctionType | MethodType) -> GuardedFunction:
+def guard_function(function: Callable[..., object]) -> GuardedFunction:
     """Guards calls of one function where they arrive; not on CPython 3.11."""
 
-_Callback = Callable[[Frame, CacheEntry | None, dict[str, Any]], Any]
-_AnyCallback = _Callback | Literal[False, Mode.RAISE_ON_MISS] | None
-_Code = CodeType | FunctionType | MethodType
+_Callback = Callable[
+    [Frame, CacheEntry | None, dict[str, Any]], GuardedCode | Answer | None
+]
+_AnyCallback = _Callback | Literal[False] | Mode | None
 
 def set_eval_frame(callback: _AnyCallback) -> _AnyCallback: ...
 def get_eval_frame() -> _AnyCallback: ...
@@ -738,16 +744,14 @@ def cache_entries(code: _Code) -> list[CacheEntry]: ...
 def code_stats(code: _Code) -> dict[str, int | bool | str]: ...
 def differences(code: _Code) -> dict[str, list[str]]: ...
 def _explain_entry(
-    entry: CacheEntry,
-    code: CodeType | FunctionType,
-    subject: Mapping[str, Any] | Frame,
+    entry: CacheEntry, code: _Code, subject: _Subject
 ) -> Explanation: ...
 def features() -> dict[str, str | bool]: ...
 def set_assumptions(enabled: bool, /) -> bool: ...
 def assumption_counts() -> dict[str, int]: ...
 def from_json(
     text: str,
-    scope: FunctionType | CodeType | Frame,
+    scope: _Scope,
     *,
     resolver: Callable[[str, str], object] | None = None,
     allow_calls: bool = False,
@@ -756,7 +760,7 @@ def from_json(
 
 def parse(
     text: str,
-    scope: FunctionType | CodeType | Frame,
+    scope: _Scope,
     names: dict[str, Any] | None = None,
     *,
     allow_calls: bool = True,
@@ -767,7 +771,7 @@ def _reserved_words() -> list[str]: ...
 def tensor_facts(tensor: object) -> dict[str, Any]:
     """The facts of a tensor as a dict that tensor_match takes."""
 
-def register_tensor_type(type: type, reader: object | None) -> None:
+def register_tensor_type(type: type[Any], reader: object | None) -> None:
     """Has tensors of a type read by a plugin's reader (None: by DLPack), for ever."""
 
 _C_API: object
@@ -777,7 +781,7 @@ def _kinds() -> list[dict[str, Any]]: ...
 def _steps() -> list[dict[str, Any]]: ...
 def _relations() -> list[dict[str, Any]]: ...
 def _time_evaluations(
-    guards: GuardManager, subject: Mapping[str, Any] | Frame, count: int
+    guards: GuardManager, subject: _Subject, count: int
 ) -> float: ...
 def _force_called(on: bool) -> None: ...
 def _observe(

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import sysconfig
 
 
 def _is_subinterpreter() -> bool:
     try:
-        import _interpreters as api  # 3.13 and later
+        api = importlib.import_module("_interpreters")  # 3.13 and later
     except ImportError:
         try:
-            import _xxsubinterpreters as api  # 3.11 and 3.12
+            api = importlib.import_module("_xxsubinterpreters")  # 3.11 and 3.12
         except ImportError:
             return False  # built without; the compiled part asks again
     return bool(api.get_current() != api.get_main())

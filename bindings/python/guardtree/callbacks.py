@@ -6,9 +6,12 @@ from contextlib import ContextDecorator
 from functools import wraps
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from types import CodeType
-from typing import Any, Callable, Dict, List, Optional, TypeVar, Union, cast
+from typing import (
+    TYPE_CHECKING, Any, Callable, Dict, List, Literal, Optional, TypeVar, Union, cast,
+)  # fmt: skip
 
 from ._guardtree import (
+    ASK_AGAIN,
     RAISE_ON_MISS,
     CacheEntry,
     Frame,
@@ -16,14 +19,21 @@ from ._guardtree import (
     set_eval_frame,
 )
 
+if TYPE_CHECKING:
+    from ._guardtree import Answer as Answer, Mode as Mode
+else:  # the compiled part makes the two constants, and their classes with them
+    Answer, Mode = type(ASK_AGAIN), type(RAISE_ON_MISS)
+
 FrameState = Dict[str, Any]
 """What ``frame_state`` is: a dict kept on the code object between callbacks."""
 
 DynamoFrameType = Frame
 """The frame's type under the name that programs written for the peer use."""
 
-Callback = Callable[[Frame, Optional[CacheEntry], FrameState], Optional[GuardedCode]]
-"""What ``set_eval_frame`` takes, besides None and False."""
+Callback = Callable[
+    [Frame, Optional[CacheEntry], FrameState], Union[GuardedCode, Answer, None]
+]
+"""What ``set_eval_frame`` takes, besides None, False and RAISE_ON_MISS."""
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -54,7 +64,7 @@ class optimize(ContextDecorator):
     was raised. One object may be entered again while it is in use.
     """
 
-    def __init__(self, callback: Union[None, bool, Callback]) -> None:
+    def __init__(self, callback: Union[None, Literal[False], Mode, Callback]) -> None:
         quiet = callback is None or callback is False or callback is RAISE_ON_MISS
         if not quiet and not callable(callback):
             raise TypeError(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, MethodType
 from typing import Any
 
 from ._guardtree import (
@@ -135,7 +135,7 @@ class CacheExplanation:
 
 
 def explain(
-    code: CodeType | FunctionType | MethodType,
+    code: CodeType | Callable[..., object],
     subject: Mapping[str, Any] | Frame,
 ) -> CacheExplanation:
     """Explain every cache entry of a function or code object on ``subject``.
@@ -144,7 +144,7 @@ def explain(
     mapping, globals and closure are those of the function; of a bare code object those
     of the function that the entry's guards were made for, where they were made for one.
     """
-    function = code.__func__ if isinstance(code, MethodType) else code
+    function: Any = code.__func__ if isinstance(code, MethodType) else code
     made = [
         EntryExplanation(
             index, entry.hits, entry, _explain_entry(entry, function, subject)

@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
-from typing import Any
+from typing import Any, cast
 
 from . import _guardtree
 from ._guardtree import CacheEntry, GuardedCode, GuardedFunction, GuardManager
@@ -24,7 +24,7 @@ HAS_ARGS, HAS_KWARGS, IS_OPTIMIZED = 0x04, 0x08, 0x01
 threads = threading.local()
 
 
-def guard_function(function: FunctionType | MethodType) -> Guarded:
+def guard_function(function: Callable[..., object]) -> GuardedFunction:
     """Guards the calls of one function: ``guard_function(f).add(guards, target)``.
 
     A call whose arguments pass the guards runs ``target``: code with the same
@@ -48,7 +48,7 @@ def guard_function(function: FunctionType | MethodType) -> Guarded:
     """
     if _guardtree.features()["guards_calls_by"] == "entry":
         return _guardtree.guard_function(function)
-    return HookedFunction.of(function)
+    return cast(GuardedFunction, HookedFunction.of(function))
 
 
 class Target(weakref.ref[Any]):
@@ -61,7 +61,7 @@ class Target(weakref.ref[Any]):
 
     __slots__ = ("kept",)
     __hash__ = object.__hash__
-    __eq__ = object.__eq__  # type: ignore[assignment]
+    __eq__ = object.__eq__
 
     def keep(self) -> None:
         self.kept = self()
@@ -160,23 +160,25 @@ class HookedFunction:
         return f"<guardtree.GuardedFunction of {name}: {entries}>"
 
     @classmethod
-    def of(cls, function: FunctionType | MethodType) -> HookedFunction:
+    def of(cls, given: Callable[..., object]) -> HookedFunction:
         """The one of a function, made where it has none that fits its code."""
-        if isinstance(function, MethodType):
-            function = function.__func__  # type: ignore[assignment]
+        function: object = given
+        if isinstance(given, MethodType):
+            function = given.__func__
         if not isinstance(function, FunctionType):
             raise TypeError(
                 "guard_function(function): expected a Python function (of a class or "
                 f"static method: its __func__), found {function!r} "
                 f"({type(function).__name__})"
             )
-        found = getattr(function, ATTRIBUTE, None)
+        found: Any = getattr(function, ATTRIBUTE, None)
         is_its = isinstance(found, cls) and found.function is function
         if not is_its or found._is_restored or found._code is not function.__code__:
             if is_its:
                 found.restore()
             found = cls(function)
             setattr(function, ATTRIBUTE, found)
+        assert isinstance(found, cls)
         if _guardtree.get_eval_frame() is None:
             _guardtree.set_eval_frame(False)
         return found
@@ -280,6 +282,3 @@ class HookedFunction:
         told = _guardtree.code_stats(self._code)
         counts = {name: int(told[name]) for name in ("hits", "misses", "errors")}
         return {**counts, "entries": len(self), "other_code": 0}
-
-
-Guarded = GuardedFunction | HookedFunction

@@ -39,7 +39,7 @@ def _dis_text(code: CodeType) -> str:
 
 def _entry_made(code: CodeType, entry: CacheEntry) -> None:
     if _guards.isEnabledFor(logging.INFO):
-        made_with = entry.check_fn
+        made_with: object = entry.check_fn
         if not isinstance(made_with, GuardManager):
             made_with = f"a callable: {made_with!r}"
         _guards.info("%s: an entry was made\n%s", code.co_qualname, made_with)

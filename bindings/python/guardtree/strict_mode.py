@@ -103,6 +103,7 @@ def _is_true(
     if of is None:
         return None
     from . import oracle
+    from .semantics import CannotSay
 
     if not oracle.ROWS:
         for row in (*_kinds(), *_steps(), *_relations()):
@@ -116,7 +117,7 @@ def _is_true(
         return oracle.text_passes(
             text, names, dict(f_locals), *scopes, with_globals=False
         )
-    except oracle.CannotSay:
+    except CannotSay:
         return None
 
 

@@ -15,6 +15,7 @@ from .. import (
     ASK_AGAIN,
     Frame,
     GuardedCode,
+    GuardedFunction,
     GuardManager,
     cache_entries,
     code_stats,
@@ -23,7 +24,6 @@ from .. import (
     reset_code,
     run_only,
 )
-from ..functions import Guarded
 from .body import SCALARS
 from .specialise import Refused, Specialised, specialise
 
@@ -62,7 +62,7 @@ class Jit:
         self.functions: dict[CodeType, Function] = {}
         self.left: Counter[str] = Counter()  # why code was left as it is
         self.touched: list[CodeType] = []
-        self.guarded: list[Guarded] = []
+        self.guarded: list[GuardedFunction] = []
         self.made, self.seconds = 0, 0.0
 
     def __call__(self, frame: Frame, entry: Any, state: dict[str, Any]) -> Any:

@@ -64,7 +64,8 @@ NAMESPACE: dict[str, Any] = {
 def code_of(text: str) -> types.CodeType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)  # a printed `x is 1` is meant
-        return compile(text, "<guard>", "eval")
+        code: types.CodeType = compile(text, "<guard>", "eval")
+        return code
 
 
 def is_same_syntax(one: Any, other: Any) -> bool:
@@ -78,7 +79,7 @@ def is_same_syntax(one: Any, other: Any) -> bool:
         )
     if isinstance(one, list):
         return len(one) == len(other) and all(map(is_same_syntax, one, other))
-    return one == other
+    return bool(one == other)
 
 
 class Fetched(ast.NodeTransformer):
@@ -96,8 +97,9 @@ class Fetched(ast.NodeTransformer):
 @functools.lru_cache(maxsize=4096)
 def code_beyond(path: str, parent_path: str) -> types.CodeType:
     """The code of a path that takes what its parent gave from `fetched_before`."""
-    tree = Fetched(parent_path).visit(ast.parse(path, mode="eval"))
-    return compile(tree, "<guard>", "eval")
+    tree: Any = Fetched(parent_path).visit(ast.parse(path, mode="eval"))
+    code: types.CodeType = compile(tree, "<guard>", "eval")
+    return code
 
 
 def value_of(
@@ -112,7 +114,10 @@ def value_of(
 
 
 def node_verdict(
-    node: tuple, parent_path: str, names: dict[str, Any], fetched: dict[str, Any]
+    node: tuple[Any, ...],
+    parent_path: str,
+    names: dict[str, Any],
+    fetched: dict[str, Any],
 ) -> str:
     """The first answer below and at the node that is not `pass`, else `pass`."""
     step, path, checks, children = node
@@ -135,7 +140,7 @@ def node_verdict(
 
 
 def tree_verdict(
-    nodes: list[tuple],
+    nodes: list[tuple[Any, ...]],
     names: dict[str, Any],
     fetched: dict[str, Any],
     parent_path: str = "",
@@ -157,7 +162,7 @@ def holds(text: str, names: dict[str, Any]) -> bool:
 
 
 def verdict(
-    nodes: list[tuple],
+    nodes: list[tuple[Any, ...]],
     relations: list[tuple[str, list[str]]],
     f_locals: dict[str, Any],
     f_globals: dict[str, Any],

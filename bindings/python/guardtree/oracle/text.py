@@ -89,10 +89,10 @@ class Explicit:
         return all(each is values[0] for each in values)
 
     def distinct_objects(self, *values: Any) -> bool:
-        return self.names["distinct_objects"](*values)
+        return bool(self.names["distinct_objects"](*values))
 
     def overlapping_memory(self, pairs: Any, *values: Any) -> bool:
-        return self.names["overlapping_pairs"](*values) == set(pairs)
+        return bool(self.names["overlapping_pairs"](*values) == set(pairs))
 
     def integers(self, text: str, *values: Any) -> bool:
         tree = ast.fix_missing_locations(
