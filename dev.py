@@ -42,6 +42,7 @@ LIBRARIES = {"demo": ["robin-map-dev"], "build": ["robin-map-dev"]}
 LIBRARIES["bench"] = [*LIBRARIES["demo"], "libbenchmark-dev"]
 LIBRARIES["test"] = [*LIBRARIES["bench"], "libgtest-dev", "libgmock-dev"]
 COUNTERS = ["valgrind"]  # of instructions; the test that wants it skips without it
+BROWSER = ["chromium"]  # for `test --long`: it is large; its tests skip without it
 
 # What `test --long` sets: one name for tests that only run there or do more there, and
 # how much the tests do that take a number. What is set already stays.
@@ -195,7 +196,8 @@ def prepare_machine(args: argparse.Namespace, python: Interpreter) -> Interprete
             f"'apt-get install {names}' as root (or what your system has for it) first."
         )
     if args.command == "test":
-        apt_install(COUNTERS, may_ask=not args.ci)
+        wanted = COUNTERS + (BROWSER if args.long else [])
+        apt_install(wanted, may_ask=not args.ci)
     absent = apt_install(LIBRARIES[args.command], may_ask=not args.ci)
     if absent and shutil.which("dpkg"):
         say(f"note: without {' '.join(absent)}; CMake fetches the sources with git.")

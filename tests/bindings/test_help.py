@@ -51,6 +51,10 @@ def profile() -> gt.GuardProfile:
     return made
 
 
+def history() -> gt.History:
+    return gt.record_history()
+
+
 MADE: dict[str, tuple[Callable[[], Any], str]] = {
     "AssumedGuards": (lambda: gt.AssumedGuards(1, 0, 0, ()), "AssumedGuards("),
     "CacheExplanation": (lambda: gt.explain(step, {}), "CacheExplanation(name='step'"),
@@ -73,7 +77,9 @@ MADE: dict[str, tuple[Callable[[], Any], str]] = {
         "<guardtree.GuardedCode: runs step>",
     ),
     "GuardedFunction": (guarded, "<guardtree.GuardedFunction of step: 0 entries>"),
+    "History": (history, "<guardtree.History: 0 events>"),
     "ProfileRow": (lambda: profile().rows()[0], "ProfileRow("),
+    "Report": (lambda: gt.report(table()), "<guardtree.Report of Table: 1 entry>"),
     "Simplification": (lambda: guards_on().simplified(), "Simplification("),
     "Table": (table, "<guardtree.Table: 1 entry>"),
     "TableEntry": (
@@ -86,8 +92,8 @@ MADE: dict[str, tuple[Callable[[], Any], str]] = {
 
 # Made in a callback, below; enums; types of annotations; an exception of strict mode.
 OTHERS = {
-    "Answer", "CacheEntry", "Callback", "DynamoFrameType", "EntryExplanation", "Frame",
-    "FrameState", "GuardFn", "GuardRelation", "Mode", "StrictError",
+    "Answer", "CacheEntry", "Callback", "DynamoFrameType", "EntryExplanation",
+    "Event", "Frame", "FrameState", "GuardFn", "GuardRelation", "Mode", "StrictError",
 }  # fmt: skip
 
 

@@ -154,6 +154,7 @@ each_cache("cache_entries", gt.cache_entries)
 each_cache("code_stats", gt.code_stats)
 each_cache("differences", gt.differences)
 each_cache("explain", lambda function: str(gt.explain(function, {"a": -1})))
+each_cache("report", lambda function: gt.report(function, {"a": -1}))
 each_cache("reset_code", gt.reset_code, cached)
 
 

@@ -53,6 +53,8 @@ NO_PARTS = {
     "plain data of what is measured as Explanation or explain": """
         CacheExplanation.to_dict CacheExplanation.to_json EntryExplanation.to_dict
         Failure.to_dict""",
+    "plain data of what is measured as report": """
+        Event.to_dict History.events Report.save Report.to_dict record_history""",
     "measured with GuardManager.profile and GuardManager.reordered": """
         GuardProfile.check GuardManager.order_limits""",
     "a step or a check whose operand has no parts": """

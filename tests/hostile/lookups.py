@@ -343,6 +343,18 @@ def explain_code(act: Act) -> Case:
     return Case(run, ["pass"], reset, None, scope, ["error"])
 
 
+@entry_point("report, python guard", "report", "Report.to_dict")
+def report_of_code(act: Act) -> Case:
+    scope, reset = hooked(act)
+    code = scope.__code__
+
+    def run() -> Any:
+        found = gt.report(code, SUBJECT, repeat=1).to_dict()["entries"]
+        return [each["verdict"] for each in found] or ["pass"]
+
+    return Case(run, ["pass"], reset, None, scope, ["error"])
+
+
 @entry_point("explain, mapping in Python", "explain")
 def explain_mapping(act: Act) -> Case:
     scope = function()

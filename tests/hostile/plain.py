@@ -31,6 +31,7 @@ plain(TYPE, "Answer.ASK_AGAIN Mode.RAISE_ON_MISS StrictError.__init__")
 plain(READS, "assumption_counts features get_eval_frame get_include get_policy")
 plain(CODE, "cache_entries code_stats differences is_generator")
 plain(CODE, "removed_entries run_only")
+plain(READS, "record_history")
 
 for description in ("AssumedGuards", "GuardCounts", "ProfileRow", "Simplification"):
     members(description, NUMBERS, "__init__ __eq__ __hash__ __repr__")
@@ -55,6 +56,9 @@ members("GuardedFunction", READS, "__repr__")
 members("GuardedFunction", READS, "__init__ __len__ __reduce__ entries function stats")
 members("Table", READS, "__len__ __repr__ differences entries")
 members("TableEntry", READS, "__init__ errors guards hits last_error")
+members("Event", NUMBERS, "__eq__ __hash__ __init__ __repr__ to_dict")
+members("History", READS, "__enter__ __exit__ __init__ __repr__ events")
+members("Report", WRITES, "__init__ __repr__ save to_html to_json")
 members("TensorSpec", NUMBERS, "__init__ __repr__ of replace")
 
 members("GuardManager", READS, "__repr__ __str__ assumed checks children counts nodes")

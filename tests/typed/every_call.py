@@ -210,6 +210,21 @@ def use_the_hook() -> None:
     gt.reset_code(scale)
 
 
+def make_a_report() -> None:
+    with gt.record_history(most=100) as history, gt.optimize(compiler):
+        scale(4)
+    assert_type(history, gt.History)
+    assert_type(history.events, list[gt.Event])
+    assert_type(history.events[0].to_dict(), dict[str, Any])
+    made = gt.report(scale, {"x": 3, "factor": 2}, repeat=1, history=history)
+    assert_type(made, gt.Report)
+    assert_type(made.to_dict(), dict[str, Any])
+    assert_type((made.to_html(), made.to_json()), tuple[str, str])
+    for target in (gt.Table(scale), gt.GuardManager(scale), scale.__code__):
+        gt.report(target).save("/dev/null")
+    gt.reset_code(scale)
+
+
 def settle_policies() -> None:
     gt.set_policy(scale, entry_limit=8, when_full="keep", on_miss="raise", warm_up=0)
     assert_type(gt.get_policy(Model.run), dict[str, Any])
@@ -250,5 +265,6 @@ if __name__ == "__main__":
     use_a_table()
     guard_calls()
     use_the_hook()
+    make_a_report()
     settle_policies()
     describe_tensors()

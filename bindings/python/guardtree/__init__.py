@@ -68,9 +68,11 @@ from .descriptions import (
 )
 from .explanations import CacheExplanation, EntryExplanation, explain
 from .functions import guard_function
+from .history import Event, History, record_history
 from .installation import get_include
 from .logs import set_logs, set_logs_of_environment as _set_logs_of_environment
 from .misses import GuardMiss
+from .reports import Report, report
 from .strict_mode import (
     StrictError,
     strict,
@@ -94,6 +96,7 @@ __all__ = [
     "Callback",
     "DynamoFrameType",
     "EntryExplanation",
+    "Event",
     "Explanation",
     "Failure",
     "Frame",
@@ -108,9 +111,11 @@ __all__ = [
     "GuardSyntaxError",
     "GuardedCode",
     "GuardedFunction",
+    "History",
     "Mode",
     "ProfileRow",
     "RAISE_ON_MISS",
+    "Report",
     "Simplification",
     "StrictError",
     "Table",
@@ -134,7 +139,9 @@ __all__ = [
     "is_generator",
     "optimize",
     "parse",
+    "record_history",
     "removed_entries",
+    "report",
     "reset_code",
     "run_only",
     "set_assumptions",

@@ -1,13 +1,35 @@
-"""``python -m guardtree``: the demo, the benchmarks, and what this build can do."""
+"""``python -m guardtree``: the demo, the benchmarks, reports, what a build can do."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from . import __version__, features, get_include
 from .installation import cmake_dir
+
+DEMO = """\
+Runs jobs of the standard library twice, plain and with a specialising JIT that is built
+on guardtree, compares the results and the times, and shows the guards, a miss and its
+explanation. It takes about a minute."""
+
+BENCH = """\
+Measures guardtree on this machine: checks, tables, the frame hook. It takes options of
+its own: `python -m guardtree bench --help`."""
+
+FEATURES = """\
+Prints what this build does on this Python, one line each: the CPython it is built for,
+how guard_function works here, whether dict watchers are used."""
+
+VIEW = """\
+Makes a page for the browser of a report that was saved as JSON:
+
+    guardtree.report(function, {"x": 3}).save("report.json")
+    guardtree.explain(function, {"x": 3}).to_json()          (failures alone)
+
+The page is one file and loads nothing from a network."""
 
 
 def positive(text: str) -> int:
@@ -26,9 +48,11 @@ class Print(argparse.Action):
 
 
 def parser() -> argparse.ArgumentParser:
+    plain = argparse.RawDescriptionHelpFormatter
     made = argparse.ArgumentParser(
         prog="python -m guardtree",
         description="Guards for Python JITs and frame evaluators.",
+        epilog="`python -m guardtree COMMAND --help` says more about a command.",
     )
     made.add_argument("--version", action="version", version=f"guardtree {__version__}")
     for name, path, use in (
@@ -42,27 +66,54 @@ def parser() -> argparse.ArgumentParser:
         made.add_argument(name, action=Print, nargs=0, const=path, help=f"print {use}")
     commands = made.add_subparsers(dest="command", required=True, metavar="command")
     demo = commands.add_parser(
-        "demo", help="run jobs of the standard library plain and specialised, compare"
+        "demo",
+        help="run jobs of the standard library plain and specialised, compare",
+        description=DEMO,
+        formatter_class=plain,
     )
     demo.add_argument(
         "--files",
         type=positive,
         default=24,
         metavar="N",
-        help="source files to work on",
+        help="source files to work on (default: %(default)s)",
     )
     demo.add_argument(
         "--repeat",
         type=positive,
         default=8,
         metavar="N",
-        help="rounds of each measurement",
+        help="rounds of each measurement (default: %(default)s)",
     )
     demo.add_argument("--json", action="store_true", help="write the report as JSON")
     commands.add_parser(
-        "bench", help="the measurements; takes options of its own", add_help=False
+        "bench",
+        help="measure guardtree here; takes options of its own",
+        description=BENCH,
+        add_help=False,
     )
-    commands.add_parser("features", help="what this build does on this Python")
+    commands.add_parser(
+        "features",
+        help="print what this build does on this Python",
+        description=FEATURES,
+        formatter_class=plain,
+    )
+    view = commands.add_parser(
+        "view",
+        help="show a saved report in the browser",
+        description=VIEW,
+        formatter_class=plain,
+    )
+    view.add_argument("file", type=Path, metavar="FILE.json", help="the saved report")
+    view.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE.html",
+        help="the page to write (default: beside FILE.json)",
+    )
+    view.add_argument(
+        "--no-browser", action="store_true", help="write the page, do not open it"
+    )
     return made
 
 
@@ -77,6 +128,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name, value in features().items():
             print(f"{name}: {value}")
         return 0
+    if options.command == "view":
+        from .reports.view import view
+
+        output = options.output or options.file.with_suffix(".html")
+        return view(options.file, output, not options.no_browser)
     from .demo import run
 
     return run(options.files, options.repeat, options.json)

@@ -162,9 +162,9 @@ class HookedFunction:
     @classmethod
     def of(cls, given: Callable[..., object]) -> HookedFunction:
         """The one of a function, made where it has none that fits its code."""
-        function: object = given
-        if isinstance(given, MethodType):
-            function = given.__func__
+        function: Any = given
+        if isinstance(function, MethodType):
+            function = function.__func__
         if not isinstance(function, FunctionType):
             raise TypeError(
                 "guard_function(function): expected a Python function (of a class or "

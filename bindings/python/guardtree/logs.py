@@ -22,8 +22,9 @@ import logging
 import os
 from types import CodeType
 
-from ._guardtree import CacheEntry, Frame, GuardManager, _observe
+from ._guardtree import CacheEntry, Frame, GuardManager
 from .explanations import explain
+from .listeners import listen
 
 NAMES = ("guards", "misses", "code")
 """What ``set_logs`` takes."""
@@ -73,7 +74,8 @@ def set_logs(*names: str) -> None:
         if name in names and not logger.hasHandlers():
             logger.addHandler(logging.StreamHandler())
     makes = {"guards", "code"} & set(names)
-    _observe(_entry_made if makes else None, _missed if "misses" in names else None)
+    misses = "misses" in names
+    listen("logs", _entry_made if makes else None, _missed if misses else None)
 
 
 def set_logs_of_environment() -> None:
