@@ -1,4 +1,4 @@
-"""README and docs/: Python blocks run as they stand, links lead somewhere."""
+"""The pages for readers: Python blocks run as they stand, links lead somewhere."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+TOP = [ROOT / f"{name}.md" for name in ("CONTRIBUTING", "SECURITY", "CHANGELOG")]
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [ROOT / "README.md", *TOP, *DOCS]
 
 
 def blocks_of(text: str, language: str) -> list[str]:
@@ -50,5 +52,5 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_the_readme_names_every_page() -> None:
     text = PAGES[0].read_text()
-    for page in PAGES[1:]:
-        assert f"docs/{page.name}" in text
+    for page in TOP + DOCS:
+        assert f"({page.relative_to(ROOT)})" in text
