@@ -1,6 +1,7 @@
-"""Assumed guards beside guards that run user code, and below what those fetched: they
-stay where they are, so what the code changes is noticed, and what it changed too late is
-not."""
+"""Assumed guards beside guards that run user code, and below what those fetched.
+
+They stay where they are: a change that the code makes before them is noticed, and one
+that it makes behind them is not."""
 
 from __future__ import annotations
 
