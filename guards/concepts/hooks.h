@@ -8,6 +8,7 @@
 #include <Python.h>
 
 #include <concepts>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,32 @@ concept HasOnlyObject = requires(const K& kind) {
 template <class K>
 concept HasOnlyConstant = requires(const K& kind) {
     { kind.only_constant() } -> std::same_as<PyObject*>;
+};
+
+/// What is known of a check that was not made.
+enum class Known : uint8_t { nothing, passes, fails };
+
+constexpr Known known_to(bool pass) noexcept {
+    return pass ? Known::passes : Known::fails;
+}
+
+/// A kind whose answer the exact type of the value may tell. [tree: simplify]
+template <class K>
+concept KnowsByType = requires(const K& kind, PyTypeObject* type) {
+    { kind.known_by_type(type) } -> std::same_as<Known>;
+};
+
+/// A kind whose answer another check of the same kind, which passed, may tell.
+/// [tree: simplify]
+template <class K>
+concept KnowsByAnother = requires(const K& kind, const K& passed) {
+    { kind.known_by(passed) } -> std::same_as<Known>;
+};
+
+/// A kind two checks of which can be one: false where they cannot. [tree: simplify]
+template <class K>
+concept CanBeJoined = requires(const K& kind, const K& other, K& both) {
+    { kind.join(other, both) } -> std::same_as<bool>;
 };
 
 /// A kind made of kinds, about the same value. [tree: order, simplify]
@@ -85,6 +112,15 @@ concept CalledOverPaths =
     requires(const R& relation, std::span<const std::string> paths) {
         { relation.call(paths) } -> std::same_as<std::string>;
     };
+
+/// A relation whose answer may be known before there are values: by its `nodes`, which
+/// are equal where the path is the same, and the constants that values equal, or null.
+/// [tree: simplify]
+template <class R>
+concept KnowsByNodes = requires(const R& relation, std::span<const uint32_t> nodes,
+                                std::span<PyObject*> constants) {
+    { relation.known_by_nodes(nodes, constants) } -> std::same_as<Known>;
+};
 
 /// A relation that knows why its values do not pass. [run: explain]
 template <class R>

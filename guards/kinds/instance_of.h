@@ -28,6 +28,13 @@ struct InstanceOf {
         return std::tuple{operand("expected", &InstanceOf::expected)};
     }
 
+    /// Only of a type whose MRO nobody changes.
+    Known known_by_type(PyTypeObject* type) const noexcept {
+        if (!PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE)) return Known::nothing;
+        auto* base = reinterpret_cast<PyTypeObject*>(expected.object);
+        return known_to(PyType_IsSubtype(type, base));
+    }
+
     bool check(PyObject* value) const noexcept {
         if (expected.is_dead()) return false;
         return PyType_IsSubtype(Py_TYPE(value),

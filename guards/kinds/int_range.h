@@ -1,6 +1,8 @@
 // int_range: bounds of an int.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <algorithm>
+
 #include "../concepts/kind.h"
 #include "../objects/keys.h"
 
@@ -31,6 +33,20 @@ struct IntRange {
     }
 
     PyTypeObject* exact_type() const noexcept { return &PyLong_Type; }
+
+    Known known_by(const IntRange& passed) const noexcept {
+        if (passed.low.value > high.value || passed.high.value < low.value)
+            return Known::fails;
+        const bool is_inside =
+            passed.low.value >= low.value && passed.high.value <= high.value;
+        return is_inside ? Known::passes : Known::nothing;
+    }
+
+    bool join(const IntRange& other, IntRange& both) const noexcept {
+        both.low.value = std::max(low.value, other.low.value);
+        both.high.value = std::min(high.value, other.high.value);
+        return both.low.value <= both.high.value;
+    }
 
     void add_keys(std::vector<Keys>& to) const {
         to.push_back(

@@ -19,6 +19,10 @@ struct IsNotNone {
 
     static constexpr auto operands() { return std::tuple{}; }
 
+    static Known known_by_type(PyTypeObject* type) noexcept {
+        return known_to(type != Py_TYPE(Py_None));
+    }
+
     bool check(PyObject* value) const noexcept { return value != Py_None; }
 };
 

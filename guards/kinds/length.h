@@ -42,6 +42,10 @@ struct Length {
         return keeps_length_of_dict(value) ? value : nullptr;
     }
 
+    Known known_by(const Length& passed) const noexcept {
+        return known_to(expected.value == passed.expected.value);
+    }
+
     void add_keys(std::vector<Keys>& to) const {
         const auto length = static_cast<uint64_t>(expected.value);
         to.push_back({{KeySort::length}, {length}});

@@ -37,6 +37,10 @@ struct TensorMatch {
 
     void add_keys(std::vector<Keys>& to) const { spec.add_keys(to); }
 
+    Known known_by(const TensorMatch& passed) const {
+        return spec.is_part_of(passed.spec) ? Known::passes : Known::nothing;
+    }
+
     bool check(PyObject* value) const noexcept { return spec.matches(value); }
 
     /// What differs, fact by fact.

@@ -29,6 +29,10 @@ struct TypeMatch {
         return reinterpret_cast<PyTypeObject*>(expected.object);
     }
 
+    Known known_by_type(PyTypeObject* type) const noexcept {
+        return known_to(expected.object == as_object(type));
+    }
+
     void add_keys(std::vector<Keys>& to) const {
         to.push_back({{KeySort::type}, {address_key(expected.object)}});
     }

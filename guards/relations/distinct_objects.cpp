@@ -1,4 +1,4 @@
-// Which two of many values are the same object.
+// Which two of many values are the same object, and whether two surely are.
 // SPDX-License-Identifier: MIT
 #include "distinct_objects.h"
 
@@ -15,6 +15,14 @@ std::string DistinctObjects::reason(std::span<PyObject* const> values,
             return paths[at->second] + " and " + paths[i] + " are the same object";
     }
     return {};
+}
+
+Known DistinctObjects::known_by_nodes(std::span<const uint32_t> nodes,
+                                      std::span<PyObject*>) {
+    std::vector<uint32_t> sorted(nodes.begin(), nodes.end());
+    std::ranges::sort(sorted);
+    const bool has_twice = std::ranges::adjacent_find(sorted) != sorted.end();
+    return has_twice ? Known::fails : Known::nothing;
 }
 
 }  // namespace guardtree

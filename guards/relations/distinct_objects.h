@@ -36,6 +36,8 @@ struct DistinctObjects {
     std::string reason(std::span<PyObject* const> values,
                        std::span<const std::string> paths) const;
 
+    static Known known_by_nodes(std::span<const uint32_t> nodes, std::span<PyObject*>);
+
     bool check(std::span<PyObject*> values) const noexcept {
         if (values.size() == 2) return values[0] != values[1];
         constexpr size_t few = 12;  // up to here pairs are cheaper than a set

@@ -1,6 +1,8 @@
 // integers: an integer expression over values is true.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <algorithm>
+
 #include "../concepts/kind.h"
 #include "../integers/text.h"
 
@@ -57,6 +59,13 @@ struct Integers {
     std::string reason(std::span<PyObject* const> values,
                        std::span<const std::string> paths) const {
         return expression.value->why_undefined(values.data(), paths);
+    }
+
+    /// Of constants alone.
+    Known known_by_nodes(std::span<const uint32_t>,
+                         std::span<PyObject*> constants) const {
+        if (std::ranges::count(constants, nullptr)) return Known::nothing;
+        return known_to(check(constants));
     }
 
     bool check(std::span<PyObject*> values) const noexcept {

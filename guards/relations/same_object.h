@@ -37,6 +37,12 @@ struct SameObject {
         return paths[0] + " and " + paths[other] + " are different objects";
     }
 
+    static Known known_by_nodes(std::span<const uint32_t> nodes,
+                                std::span<PyObject*>) {
+        const bool is_one = std::ranges::count(nodes, nodes[0]) == std::ssize(nodes);
+        return is_one ? Known::passes : Known::nothing;
+    }
+
     bool check(std::span<PyObject*> values) const noexcept {
         return std::ranges::all_of(values,
                                    [&](PyObject* each) { return each == values[0]; });

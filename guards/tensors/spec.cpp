@@ -230,4 +230,29 @@ size_t hash_of(TensorOperand a) noexcept {
     return hash;
 }
 
+bool TensorOperand::is_part_of(const TensorOperand& other) const {
+    PyObject* const less = spec->facts;
+    PyObject* const more = other.spec->facts;
+    const auto rank = Owned<>::steal(PyUnicode_InternFromString("ndim"));
+    const auto shape = Owned<>::steal(PyUnicode_InternFromString("shape"));
+    if (!rank || !shape) {
+        drop_exception();
+        return false;
+    }
+    Py_ssize_t place = 0;
+    PyObject* name = nullptr;
+    PyObject* fact = nullptr;
+    while (PyDict_Next(less, &place, &name, &fact)) {
+        PyObject* other = PyDict_GetItemWithError(more, name);
+        if (other && (other == fact || same_constant(other, fact))) continue;
+        PyObject* sizes = PyDict_GetItemWithError(more, shape.get());
+        const bool is_rank = PyUnicode_Compare(name, rank.get()) == 0;
+        if (!is_rank || !sizes || !PyTuple_CheckExact(sizes) ||
+            PyLong_AsSsize_t(fact) != PyTuple_GET_SIZE(sizes)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 }  // namespace guardtree

@@ -67,6 +67,9 @@ struct TensorOperand {
     std::string found(PyObject* value) const;
 
     /// Of its class, its kind, and each dimension whose size is one number.
+    /// Every fact of this is one of the other; a shape tells its rank, too.
+    bool is_part_of(const TensorOperand& other) const;
+
     void add_keys(std::vector<Keys>& to) const;
 };
 

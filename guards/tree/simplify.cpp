@@ -13,8 +13,6 @@
 namespace guardtree {
 namespace {
 
-enum class Relationship : uint8_t { none, implied, excluded };
-
 /// The one object that equals what passes, for kinds that are about a constant.
 PyObject* constant_of(const Op& kind) noexcept {
     return dispatch(kind, []<class T>(const T& concrete) -> PyObject* {
@@ -56,85 +54,52 @@ bool passes(const Op& kind, PyObject* constant) {
     });
 }
 
-/// A type whose MRO nobody changes.
-bool is_immutable(PyTypeObject* type) noexcept {
-    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE);
-}
-
-bool has_in_mro(PyTypeObject* type, PyObject* base) noexcept {
-    PyObject* mro = type->tp_mro;
-    for (Py_ssize_t i = 0; mro && i < PyTuple_GET_SIZE(mro); ++i) {
-        if (PyTuple_GET_ITEM(mro, i) == base) return true;
-    }
-    return false;
-}
-
-Relationship yes_or_no(bool is_implied) noexcept {
-    return is_implied ? Relationship::implied : Relationship::excluded;
-}
-
-/// What the exact type of a value says of a check of it.
-Relationship by_type(PyTypeObject* type, const Op& kind) {
-    if (kind.code() == code_of<TypeMatch>)
-        return yes_or_no(kind.as<TypeMatch>().expected.object == as_object(type));
-    if (kind.code() == code_of<InstanceOf>) {
-        if (!is_immutable(type)) return Relationship::none;
-        return yes_or_no(has_in_mro(type, kind.as<InstanceOf>().expected.object));
-    }
-    if (kind.code() == code_of<IsNotNone>) return yes_or_no(type != Py_TYPE(Py_None));
+/// What the exact type of a value tells of a check of it.
+Known known_by_type(PyTypeObject* type, const Op& kind) {
+    const Known known = dispatch(kind, [&]<class K>(const K& concrete) {
+        if constexpr (KnowsByType<K>) return concrete.known_by_type(type);
+        return Known::nothing;
+    });
+    if (known != Known::nothing) return known;
     PyTypeObject* wanted = living_exact_type_of(kind);
-    return wanted && wanted != type ? Relationship::excluded : Relationship::none;
+    return wanted && wanted != type ? Known::fails : Known::nothing;
 }
 
-/// Every fact of `less` is one of `more`; a shape has its rank.
-bool has_all_facts(PyObject* more, PyObject* less) {
-    const auto rank = Owned<>::steal(PyUnicode_InternFromString("ndim"));
-    const auto shape = Owned<>::steal(PyUnicode_InternFromString("shape"));
-    if (!rank || !shape) {
-        drop_exception();
-        return false;
+/// What a check of a value that has passed tells of another.
+Known known_by(const Op& passed, const Op& kind) {
+    if (!is_alive(passed) || !is_alive(kind)) return Known::nothing;
+    PyObject* constant = constant_of(passed);
+    if (constant && is_by_value(kind)) return known_to(passes(kind, constant));
+    if (PyTypeObject* type = living_exact_type_of(passed)) {
+        const Known known = known_by_type(type, kind);
+        if (known != Known::nothing) return known;
     }
-    Py_ssize_t place = 0;
-    PyObject* name = nullptr;
-    PyObject* fact = nullptr;
-    while (PyDict_Next(less, &place, &name, &fact)) {
-        PyObject* other = PyDict_GetItemWithError(more, name);
-        if (other && (other == fact || same_constant(other, fact))) continue;
-        PyObject* sizes = PyDict_GetItemWithError(more, shape.get());
-        const bool is_rank = PyUnicode_Compare(name, rank.get()) == 0;
-        if (!is_rank || !sizes || !PyTuple_CheckExact(sizes) ||
-            PyLong_AsSsize_t(fact) != PyTuple_GET_SIZE(sizes)) {
-            return false;
+    if (passed.code() != kind.code()) return Known::nothing;
+    return dispatch(kind, [&]<class K>(const K& concrete) {
+        if constexpr (KnowsByAnother<K>) return concrete.known_by(passed.as<K>());
+        return Known::nothing;
+    });
+}
+
+bool is_compared_in_pairs(const Op& kind) {
+    return dispatch(kind, []<class K>(const K&) { return KnowsByAnother<K>; });
+}
+
+bool can_be_joined(const Op& kind) {
+    return dispatch(kind, []<class K>(const K&) { return CanBeJoined<K>; });
+}
+
+/// Two checks of one kind as one. False where they cannot be that.
+bool join(const Op& a, const Op& b, Op& to) {
+    return a.code() == b.code() && dispatch(a, [&]<class K>(const K& first) {
+        if constexpr (CanBeJoined<K>) {
+            K both;
+            if (!first.join(b.as<K>(), both)) return false;
+            to = Op(both);
+            return true;
         }
-    }
-    return true;
-}
-
-/// What one check of a value that has passed says of another.
-Relationship said_by(const Op& first, const Op& kind) {
-    if (!is_alive(first) || !is_alive(kind)) return Relationship::none;
-    PyObject* constant = constant_of(first);
-    if (constant && is_by_value(kind)) return yes_or_no(passes(kind, constant));
-    if (PyTypeObject* type = living_exact_type_of(first)) {
-        const Relationship said = by_type(type, kind);
-        if (said != Relationship::none) return said;
-    }
-    if (first.code() != kind.code()) return Relationship::none;
-    if (kind.code() == code_of<Length>) return Relationship::excluded;
-    if (kind.code() == code_of<TensorMatch> &&
-        has_all_facts(first.as<TensorMatch>().spec.spec->facts,
-                      kind.as<TensorMatch>().spec.spec->facts)) {
-        return Relationship::implied;
-    }
-    if (kind.code() == code_of<IntRange>) {
-        const auto& a = first.as<IntRange>();
-        const auto& b = kind.as<IntRange>();
-        if (a.low.value > b.high.value || b.low.value > a.high.value)
-            return Relationship::excluded;
-        if (a.low.value >= b.low.value && a.high.value <= b.high.value)
-            return Relationship::implied;
-    }
-    return Relationship::none;
+        return false;
+    });
 }
 
 class Simplifier {
@@ -229,11 +194,7 @@ private:
             if (is_gone[i] || (is_excluded[i] && told > most_told)) return false;
             const Op& kind = all[i].kind;
             if (!is_alive(kind)) return false;
-            if (constant_of(kind) || kind.code() == code_of<Length> ||
-                kind.code() == code_of<TensorMatch> ||
-                kind.code() == code_of<IntRange>) {
-                return true;
-            }
+            if (constant_of(kind) || is_compared_in_pairs(kind)) return true;
             PyTypeObject* type = living_exact_type_of(kind);
             return type && spoken[type]++ < 2;
         }
@@ -249,21 +210,21 @@ private:
                 if (i == j || round.is_gone[j]) continue;
                 const Op& implying = all[i].kind;
                 const Op& other = all[j].kind;
-                const Relationship said = said_by(implying, other);
-                if (said == Relationship::excluded) {
+                const Known known = known_by(implying, other);
+                if (known == Known::fails) {
                     round.is_excluded[j] = true;
                     ++round.told;
                     tell_of(implying, other, id);
                 }
                 const bool may_go = i < j || round.is_quiet(j, i);
-                if (said != Relationship::implied || !may_go) continue;
+                if (known != Known::passes || !may_go) continue;
                 found_.removed.push_back(text(other, id) + ": " + text(implying, id) +
                                          " says so");
                 round.remove(j);
             }
         }
         round.finish();
-        join_ranges(id, all);
+        join_checks(id, all);
     }
 
     void tell_of(const Op& a, const Op& b, NodeId id) {
@@ -275,28 +236,24 @@ private:
             found_.contradictions.push_back(std::move(sentence));
     }
 
-    /// Two ranges that overlap are one, in the place of the first.
-    void join_ranges(NodeId id, std::vector<Kept>& all) {
+    /// Two checks that can be one are one, in the place of the first.
+    void join_checks(NodeId id, std::vector<Kept>& all) {
         Round round(all);
-        std::vector<size_t> ranges;
+        std::vector<size_t> joinable;
         for (size_t i = 0; i < all.size(); ++i) {
-            if (all[i].kind.code() == code_of<IntRange>) ranges.push_back(i);
+            if (can_be_joined(all[i].kind)) joinable.push_back(i);
         }
-        for (auto first = ranges.begin(); first != ranges.end(); ++first) {
+        for (auto first = joinable.begin(); first != joinable.end(); ++first) {
             const size_t i = *first;
-            for (auto other = first + 1; other != ranges.end() && !round.is_gone[i];
+            for (auto other = first + 1; other != joinable.end() && !round.is_gone[i];
                  ++other) {
                 const size_t j = *other;
                 if (round.is_gone[j] || !round.is_quiet(i, j)) continue;
-                const auto& a = all[i].kind.as<IntRange>();
-                const auto& b = all[j].kind.as<IntRange>();
-                IntRange both;
-                both.low.value = std::max(a.low.value, b.low.value);
-                both.high.value = std::min(a.high.value, b.high.value);
-                if (both.low.value > both.high.value) continue;
+                Op both;
+                if (!join(all[i].kind, all[j].kind, both)) continue;
                 found_.removed.push_back(text(all[j].kind, id) + ": joined with " +
                                          text(all[i].kind, id));
-                all[i].kind = Op(both);
+                all[i].kind = both;
                 round.remove(j);
             }
         }
@@ -305,12 +262,12 @@ private:
 
     void copy_relation(CheckId id) {
         const RelationCheck& relation = tree_.relations()[id];
-        const Relationship known = known_of(relation);
-        if (known == Relationship::implied) {
+        const Known known = known_of(relation);
+        if (known == Known::passes) {
             found_.removed.push_back(tree_.relation_text(id) + ": it holds by itself");
             return;
         }
-        if (known == Relationship::excluded)
+        if (known == Known::fails)
             found_.contradictions.push_back(tree_.relation_text(id) + " never holds");
         if (has_before(id)) {
             found_.removed.push_back(tree_.relation_text(id) + ": it is there twice");
@@ -342,22 +299,14 @@ private:
         return false;
     }
 
-    /// What is known of a relation whose values are one node, or constants.
-    Relationship known_of(const RelationCheck& relation) const {
-        const std::set<NodeId> different(relation.nodes.begin(), relation.nodes.end());
-        if (relation.relation.code() == code_of<SameObject> && different.size() == 1)
-            return Relationship::implied;
-        if (relation.relation.code() == code_of<DistinctObjects> &&
-            different.size() < relation.nodes.size()) {
-            return Relationship::excluded;
-        }
-        if (relation.relation.code() != code_of<Integers>) return Relationship::none;
-        std::vector<PyObject*> values;
-        for (const NodeId node : relation.nodes) {
-            if (!constants_[node]) return Relationship::none;
-            values.push_back(constants_[node]);
-        }
-        return yes_or_no(relation.relation.as<Integers>().check(values));
+    Known known_of(const RelationCheck& relation) const {
+        std::vector<PyObject*> constants;
+        for (const NodeId node : relation.nodes) constants.push_back(constants_[node]);
+        return dispatch(relation.relation, [&]<class R>(const R& concrete) {
+            if constexpr (KnowsByNodes<R>)
+                return concrete.known_by_nodes(relation.nodes, constants);
+            return Known::nothing;
+        });
     }
 
     const Tree& tree_;

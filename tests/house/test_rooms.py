@@ -6,7 +6,7 @@ import posixpath
 import re
 
 import test_house
-from test_house import code, demand_none, files
+from test_house import code, demand_none, files, matches
 
 # From the ground up; those in one row do not know each other.
 FLOORS = [
@@ -48,6 +48,12 @@ def test_includes_go_down() -> None:
             if there != room and FLOOR_OF.get(there, -1) >= FLOOR_OF[room]:
                 offenders.append(f'{path}: "{name}"')
     demand_none(offenders, test_includes_go_down)
+
+
+def test_simplify_names_no_kind() -> None:
+    """What simplify knows of kinds and relations is what their hooks say."""
+    found = matches(r"\bcode_of<|\bas<[A-Z]\w+>", ["guards/tree/simplify.cpp"], code)
+    demand_none(found, test_simplify_names_no_kind)
 
 
 MEMBER = re.compile(
