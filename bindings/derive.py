@@ -9,6 +9,7 @@ The module's own lists of kinds and steps are the only input, besides stub.pyi.i
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
 import sys
 import textwrap
@@ -61,9 +62,49 @@ def relation_method(entry: Entry) -> str:
     return f'{head}\n        """{doc}"""\n'
 
 
+def docstring(text: str, indent: str) -> list[str]:
+    """The lines of a docstring; a blank line in the text ends a paragraph."""
+    lines: list[str] = []
+    for paragraph in text.strip().split("\n\n"):
+        lines += textwrap.wrap(" ".join(paragraph.split()), 84 - len(indent)) + [""]
+    lines = [f"{indent}{line}".rstrip() for line in lines[:-1]]
+    mark = 'r"""' if "\\" in text else '"""'
+    lines[0] = f"{indent}{mark}{lines[0].strip()}"
+    if len(lines) == 1:
+        return [f'{lines[0]}"""']
+    return [*lines, f'{indent}"""']
+
+
+def documented(template: str) -> str:
+    """The template with the docstrings that the module has, where it has none."""
+    lines = template.split("\n")
+    found: list[tuple[ast.stmt, str]] = []
+    for node in ast.parse(template).body:
+        thing = getattr(_guardtree, getattr(node, "name", ""), None)
+        found.append((node, getattr(thing, "__doc__", "") or ""))
+        for member in node.body if isinstance(node, ast.ClassDef) else ():
+            of = getattr(thing, getattr(member, "name", ""), None)
+            found.append((member, getattr(of, "__doc__", "") or ""))
+    for node, text in reversed(found):
+        is_told = isinstance(node, (ast.ClassDef, ast.FunctionDef))
+        if not is_told or node.name.startswith("_") or not text:
+            continue
+        if ast.get_docstring(node) is not None:
+            continue
+        indent = " " * (node.col_offset + 4)
+        first = node.body[0]
+        made = docstring(text, indent)
+        if isinstance(node, ast.ClassDef):
+            lines[node.lineno : node.lineno] = [*made, ""]
+        else:
+            head = lines[first.lineno - 1].removesuffix(" ...")
+            lines[first.lineno - 1 : first.lineno] = [head, *made]
+    return "\n".join(lines)
+
+
 def stub(source: Path) -> str:
     """The text of _guardtree.pyi."""
-    template = (source / "bindings/stub.pyi.in").read_text()
+    template = documented((source / "bindings/stub.pyi.in").read_text())
     methods = [method(step, "GuardManager") for step in _guardtree._steps()]
     methods += [method(kind, "Self") for kind in _guardtree._kinds()]
     methods += [relation_method(each) for each in _guardtree._relations()]

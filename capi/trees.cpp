@@ -57,7 +57,8 @@ bool make_named(guardtree_tree& tree, const char* name, PyObject* const* operand
     OpCode code{};
     if (!find_op(name, code) || !is_wanted(code)) {
         PyErr_Format(PyExc_ValueError,
-                     "there is no %s called %.100s: guards/REFERENCE.md lists all",
+                     "there is no %s called %.100s: help(guardtree.GuardManager) "
+                     "lists all",
                      group, name);
         return false;
     }

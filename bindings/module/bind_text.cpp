@@ -98,12 +98,12 @@ void bind_text(py::module_& module, py::handle manager) {
         py::arg("names") = py::none(), py::kw_only(), py::arg("allow_calls") = true,
         "A GuardManager for `scope` (a function, a code object, or the frame given to "
         "a callback) with the guards that `text` claims: Python expressions joined by "
-        "`and`, in the language of dsl/README.md. Names are the scope's variables, its "
-        "globals, builtins; `names` gives objects names in the text. Raises "
-        "SyntaxError, NameError, or what the operand of a guard refuses, with the "
-        "place and what was expected. Runs no code of the text's. A check runs what "
-        "the text names, though: `eval(x)` calls eval. With allow_calls=False such "
-        "guards are refused (ValueError).");
+        "`and` (the documentation's page 'Text and JSON of guards'). Names are the "
+        "scope's variables, its globals, builtins; `names` gives objects names in the "
+        "text. Raises SyntaxError, NameError, or what the operand of a guard refuses, "
+        "with the place and what was expected. Runs no code of the text's. A check "
+        "runs what the text names, though: `eval(x)` calls eval. With "
+        "allow_calls=False such guards are refused (ValueError).");
     define_function(module, "_reserved_words", [] {
         py::list words;
         for (const std::string_view word : reserved_words())

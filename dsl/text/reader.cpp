@@ -16,8 +16,8 @@ namespace {
 using Kind = SyntaxKind;
 
 constexpr std::string_view claim_hint =
-    "a claim is the Python text of a kind or a relation (guards/REFERENCE.md), or "
-    "guard.<kind>(value, ...); for other Python name a callable, as in "
+    "a claim is the Python text of a kind or a relation (help(guardtree.GuardManager) "
+    "lists them), or guard.<kind>(value, ...); for other Python name a callable, as in "
     "parse('check(x)', scope, {'check': function})";
 
 struct Renamed {

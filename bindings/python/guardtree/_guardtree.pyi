@@ -35,12 +35,19 @@ RAISE_ON_MISS: Literal[Mode.RAISE_ON_MISS]
 
 @final
 class Frame:
-    """The frame given to a callback; using it later raises RuntimeError."""
+    """The frame given to a callback: about to run, so f_lasti is 0 and f_lineno the
+    first line. Valid while the callback runs; using it later raises RuntimeError.
+    """
 
     @property
-    def f_code(self) -> CodeType: ...
+    def f_code(self) -> CodeType:
+        """The code object that is about to run."""
     @property
-    def f_locals(self) -> dict[str, Any]: ...
+    def f_locals(self) -> dict[str, Any]:
+        """Locals as locals() would give them at the first instruction: for functions a
+        dict made at the first request (a snapshot: writing to it changes nothing),
+        for class bodies and modules their namespace itself.
+        """
     @property
     def f_globals(self) -> dict[str, Any]: ...
     @property
@@ -50,9 +57,11 @@ class Frame:
     @property
     def f_lineno(self) -> int: ...
     @property
-    def closure(self) -> tuple[CellType, ...] | None: ...
+    def closure(self) -> tuple[CellType, ...] | None:
+        """The function's cells, or None."""
     @property
-    def function(self) -> FunctionType: ...
+    def function(self) -> FunctionType:
+        """The function that is called."""
 
 # Type checkers take a function for a Callable, so that is what is accepted: a function
 # written in Python, a bound method where code is meant, or a code object.
@@ -64,93 +73,157 @@ class Failure:
     """One guard that did not pass."""
 
     @property
-    def path(self) -> str: ...
+    def path(self) -> str:
+        """Where: the value as a Python expression."""
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """Which kind, or the step that found nothing."""
     @property
-    def python(self) -> str: ...
+    def python(self) -> str:
+        """The guard as Python."""
     @property
-    def expected(self) -> str: ...
+    def expected(self) -> str:
+        """The guard as the call that made it."""
     @property
-    def found(self) -> str: ...
+    def found(self) -> str:
+        """The value that was found."""
     @property
-    def error(self) -> str: ...
+    def error(self) -> str:
+        """What it raised; empty for a plain failure."""
     @property
-    def note(self) -> Any: ...
+    def note(self) -> Any:
+        """What note() said of the guard, or None."""
     def to_dict(self) -> dict[str, Any]:
-        """All of it, by these names."""
+        """All of it as a dict, by these names."""
 
 class Explanation:
     """What explain found; true when all guards pass."""
 
     @property
-    def failures(self) -> list[Failure]: ...
+    def failures(self) -> list[Failure]:
+        """Every guard that did not pass, in program order."""
     @property
-    def verdict(self) -> Literal["pass", "fail", "error"]: ...
+    def verdict(self) -> Literal["pass", "fail", "error"]:
+        """'pass', 'fail' or 'error' (some guard raised)."""
     @property
-    def checks_run(self) -> int: ...
+    def checks_run(self) -> int:
+        """How many steps, kinds and relations were evaluated."""
     @property
-    def invalidated(self) -> list[str]: ...
+    def invalidated(self) -> list[str]:
+        """Why what was assumed is checked again, as texts: "invalidated by a change of
+        G['cfg']".
+        """
     def to_dict(self) -> dict[str, Any]:
-        """All of it by these names; notes are the objects themselves."""
+        """verdict, checks_run, failures (each as its to_dict()) and invalidated as a
+        dict; notes are the objects themselves.
+        """
     def to_json(self) -> str:
-        """to_dict() as JSON; a note that is no JSON goes as its repr."""
+        """to_dict() as JSON text. Never fails: a note that is no JSON goes as its
+        repr.
+        """
     def __bool__(self) -> bool: ...
 
 class GuardManager:
-    """A handle on a node of a guard tree."""
+    """A handle on a node of a guard tree: steps go to child nodes, kinds add checks
+    and return the same handle. Made for a function, a code object, or the frame
+    given to a callback, which it holds weakly. What is compiled (GuardedCode) is
+    the tree at that moment.
+    """
 
     def __init__(self, scope: _Scope) -> None: ...
     def check(self, subject: _Subject, /) -> bool:
-        """Whether all guards of the tree pass."""
+        """Do all guards of the tree pass? `subject` is a mapping of local names, or
+        the frame given to a callback. A guard that raises does not pass (explain
+        tells); KeyboardInterrupt, SystemExit and MemoryError are let through. 10 ns
+        and up.
+        """
     def __call__(self, subject: _Subject, /) -> bool: ...
     def explain(self, subject: _Subject) -> Explanation:
-        """Every guard that does not pass."""
+        """Every guard that does not pass on `subject` (as for check): where, what was
+        expected, what was found.
+        """
     @property
     def path(self) -> str:
         """The node as a Python expression; empty on the root."""
     @property
     def step(self) -> str | None:
-        """The step that fetches the node's value; None on the root."""
+        """The name of the step that fetches the node's value from its parent's; None
+        on the root.
+        """
     @property
     def operands(self) -> dict[str, Any]:
-        """The step's operands by name; None for one that has died."""
+        """The step's operands by name, as objects (None for one that died)."""
     @property
     def parent(self) -> GuardManager | None:
         """The node that the step starts from; None on the root."""
     def children(self) -> list[GuardManager]:
-        """The nodes one step away, in the order they were made."""
+        """Handles on the nodes one step away, in the order they were made."""
     def nodes(self) -> list[GuardManager]:
-        """This node and all below it, each before its children; not the root."""
+        """Handles on this node and all below it, each before its children. The root
+        itself, which is no value, is left out.
+        """
     def checks(self) -> list[GuardCheck]:
-        """The checks at and below this node."""
+        """A GuardCheck for each check at and below this node."""
     def relations(self) -> list[GuardRelation]:
-        """The relations over a value at or below this node."""
+        """A GuardRelation for each relation over a value at or below this node."""
     def assumed(self) -> AssumedGuards:
-        """What the last check() relied on without looking."""
+        """AssumedGuards: what the last check() relied on without looking. Nothing
+        before the second check that passed.
+        """
     def counts(self) -> GuardCounts:
-        """How many nodes(), checks() and relations() gives, and of which kinds."""
+        """GuardCounts of what nodes(), checks() and relations() give."""
     def clone(
         self, keep: Callable[[GuardCheck | GuardRelation], object] | None = None
     ) -> GuardManager:
-        """New guards for the same scope: all, or those that `keep` accepts."""
+        """A new GuardManager for the same scope with the same guards; with `keep`,
+        those whose GuardCheck or GuardRelation it accepts. Paths without checks go.
+        What `keep` raises is raised, and nothing is made. The new tree keeps alive
+        what this one does.
+        """
     def profile(self) -> GuardProfile:
-        """Counters for the whole tree as it is now, all zero."""
-    def order_limits(self, profile: GuardProfile) -> list[str]: ...
+        """A GuardProfile of the whole tree as it is now, all zero."""
+    def order_limits(self, profile: GuardProfile) -> list[str]:
+        """Where reordered(profile) is not in fail-first order, and why: a text for
+        each guard that failed more often than one before it.
+        """
     def reordered(self, profile: GuardProfile) -> GuardManager:
-        """New guards for the same scope, fail-first; the answers are the same."""
+        """A new GuardManager for the same scope: siblings that failed more often in
+        `profile` come first, as far as no user code runs between them. `attr` and
+        `item` run none where a guard before them says that the value is of a
+        builtin type (`type_match(tuple).item(0)`). Its answers are the same; this
+        one and what was compiled of it stay as they are. order_limits says what
+        stays.
+        """
     def note(self, note: object) -> Self:
-        """Keeps any object with the guard that was added last, for explanations."""
+        """Keeps any object with the guard that was added last, for explanations: where
+        it comes from, say. Returns the same handle.
+        """
     def simplified(self) -> Simplification:
-        """New guards that give the same verdicts, and what went, and why."""
+        """A Simplification: new guards for the same scope that give the same verdicts,
+        without those that others imply; what went and why; and which guards exclude
+        each other, so that nothing passes.
+        """
     def to_text(self) -> tuple[str, dict[str, object]]:
-        """The tree as Python text that parse() reads, and the objects it names."""
+        """`(text, names)` of the whole tree: `parse(text, scope, names)` gives the
+        same tree, and Python means the same by the text. Objects without a name
+        that leads to them (in a module or class, by their own account) are called
+        `_0`, `_1`, ... in it; `names` has them. Notes are not in it. Raises
+        ValueError where paths nest deeper than parse reads (200 calls, 1000 steps).
+        """
     def to_json(self) -> str:
-        """The whole tree as canonical JSON text, for from_json."""
+        """The whole tree as JSON text, for from_json: the canonical form, so equal
+        trees give equal texts. Types and functions are written by name. Notes that
+        are str are written, others are not. ValueError names the first guard that
+        means something in this process only: code, state, objects without a name.
+        """
     def to_portable_json(self) -> tuple[str, list[str]]:
-        """to_json() without what it refuses, and the Python text of that."""
+        """`(text, dropped)`: to_json() without the guards that it refuses, and their
+        Python text. What is left passes wherever these guards do.
+        """
     def digest(self) -> str:
-        """SHA-256 of the JSON text without notes."""
+        """SHA-256, in hexadecimal, of the JSON text without notes: the same for equal
+        trees in every process. ValueError as for to_json.
+        """
     def __reduce__(self) -> tuple[Any, ...]: ...
     def attr(self, name: str) -> GuardManager:
         """An attribute, through the full protocol: properties and `__getattr__` run.
@@ -568,27 +641,34 @@ class GuardManager:
         """Two or more values are the same object. In Python, for example: `a is b`."""
 
 class GuardProfile:
-    """Counts and times of a tree's guards, as they were when profile() was called."""
+    """Counts and times of a tree's guards, as they were when profile() was called.
+    Only its own check counts: GuardManager.check and the hook stay as they are.
+    """
 
     clock_ns: ClassVar[float]
     """What one reading of the clock takes; taken off each guard's time."""
     @property
-    def checks(self) -> int: ...
+    def checks(self) -> int:
+        """How many subjects were checked."""
     @property
-    def passed(self) -> int: ...
+    def passed(self) -> int:
+        """How many of them passed."""
     def check(self, subject: _Subject, /) -> bool:
-        """What GuardManager.check answers, counted and timed."""
+        """What GuardManager.check answers, counted and timed. It stops where a check
+        stops, at the first guard that does not pass.
+        """
     def rows(self) -> list[ProfileRow]:
-        """Each step, check and relation, most expensive first."""
+        """A ProfileRow for each step, check and relation, most expensive first."""
 
 class GuardedCode:
-    """Replacement code and the guards under which it may run.
-
-    bindings: locals of the code, no arguments, and paths of the guards: the code finds
-    them bound to the very values that the guards checked. It runs on no frame that its
-    guards did not pass, nor in the few frames that cannot become its own in place.
-    verify: whether guardtree.bytecode.verify looks for what would crash the
-    interpreter; None: in strict mode.
+    """Replacement code and the guards under which it may run, as they are now: later
+    edits of the GuardManager change nothing. Raises when `code` is not a code
+    object or does not fit the guarded one, saying what differs; with `verify`
+    (None: in strict mode), also when it may crash the interpreter: see
+    guardtree.bytecode.verify. `bindings`: a dict of locals of `code`, no arguments,
+    to paths of the GuardManager; the code finds them bound to the very values that
+    the guards checked. Such code runs on no frame that its guards did not pass, nor
+    in the few frames that cannot become its own where they lie.
     """
 
     def __init__(
@@ -609,18 +689,24 @@ class CacheEntry:
     """One cached (guards, code) of a code object."""
 
     @property
-    def code(self) -> CodeType: ...
+    def code(self) -> CodeType:
+        """The replacement code. None once it is gone, where it was the guarded code
+        itself.
+        """
     @property
     def check_fn(self) -> GuardManager | Any:
-        """What it was made with: guards, or a callable."""
+        """The GuardManager or callable it was made with."""
     @property
-    def next(self) -> CacheEntry | None: ...
+    def next(self) -> CacheEntry | None:
+        """The next younger entry, or None."""
     @property
     def hits(self) -> int: ...
     @property
-    def errors(self) -> int: ...
+    def errors(self) -> int:
+        """How often a guard raised, which counts as a miss."""
     @property
-    def last_error(self) -> BaseException | None: ...
+    def last_error(self) -> BaseException | None:
+        """The last exception of a guard, without its traceback; None when none raised."""
 
 @final
 class TableEntry:
@@ -633,15 +719,15 @@ class TableEntry:
     @property
     def hits(self) -> int: ...
     @property
-    def errors(self) -> int: ...
+    def errors(self) -> int:
+        """How often a guard raised, which counts as a miss."""
     @property
     def last_error(self) -> BaseException | None: ...
 
 class Table:
-    """Guards with payloads for the calls of one function, looked up without a hook.
-
-    Entries are tried in the order they were added; the first whose guards pass is the
-    answer, found without trying all. The function is held weakly.
+    """Guards with payloads for the calls of one function, looked up without a hook:
+    Table(function). Entries are tried in the order they were added; the first whose
+    guards pass is the answer, found without trying all.
     """
 
     def __init__(self, scope: _Scope) -> None: ...
@@ -653,28 +739,39 @@ class Table:
         *,
         bindings: dict[str, GuardManager] | None = None,
     ) -> TableEntry:
-        """Adds guards, as they are now, behind all others.
-
-        bindings: paths of the guards, by names, whose values lookup_bound gives.
+        """Adds guards, as they are now, behind all others. `payload`: what lookup
+        gives for them. `bindings`: a dict of names to paths of the guards, whose
+        values lookup_bound gives; a path without a check only has to be there.
         """
     def remove(self, entry: TableEntry) -> None:
-        """Takes an entry out; ValueError when it is not in the table."""
+        """Takes an entry out."""
     def lookup(self, subject: _Subject, default: Any = None, /) -> Any:
-        """The payload of the first entry whose guards pass, or the default."""
+        """The payload of the first entry, oldest first, whose guards pass; `default`
+        when there is none. `subject` is a mapping of local names, or the frame
+        given to a callback. Its cost does not grow with the number of entries where
+        they differ in types, constants, identities, lengths or sizes.
+        """
     def lookup_call(self, /, *args: Any, **kwargs: Any) -> Any:
-        """The same for a call with these arguments; None when there is none."""
+        """As lookup, for a call of the table's function with these arguments:
+        defaults, *args and **kwargs are bound as Python does, and no dict is made
+        for it. None when no entry's guards pass. TypeError where the call does not
+        fit the function.
+        """
     def lookup_bound(self, subject: _Subject) -> tuple[Any, dict[str, Any]] | None:
-        """The payload, and the values that the entry's bindings name."""
+        """As lookup, but the payload and a dict of what the entry's bindings name: the
+        very values that its guards checked in this look-up. None when no entry's
+        guards pass.
+        """
     def lookup_call_bound(
         self, /, *args: Any, **kwargs: Any
     ) -> tuple[Any, dict[str, Any]] | None:
-        """The same for a call with these arguments."""
+        """The same for a call with these arguments, as lookup_call takes them."""
     def find(self, subject: _Subject) -> TableEntry | None:
-        """As lookup, but the entry itself."""
+        """As lookup, but the entry itself, or None."""
     def entries(self) -> list[TableEntry]:
         """The oldest first."""
     def differences(self) -> dict[str, list[str]]:
-        """The facts that entries do not agree on: what each entry demands."""
+        """The facts that entries do not agree on, with what each entry demands."""
 
 @final
 class GuardedFunction:
@@ -691,31 +788,49 @@ class GuardedFunction:
         *,
         bindings: dict[str, GuardManager] | None = None,
     ) -> TableEntry:
-        """Adds guards, as they are now, behind all others, and what a hit runs.
-
-        bindings: paths of the guards, by names. A callable gets their values as keyword
-        arguments, code as locals.
+        """Adds guards, as they are now, behind all others. `target`: what a call that
+        passes them runs. Code (of the same arguments) runs with the function's
+        globals, closure and defaults; any other callable is called with the
+        arguments as the call gave them. `bindings`: a dict of names to paths of the
+        guards; a callable gets the very values that they checked as keyword
+        arguments, code as locals of its own.
         """
     def remove(self, entry: TableEntry) -> None:
-        """Takes an entry out; ValueError when it is not in the table."""
+        """Takes an entry out."""
     def entries(self) -> list[TableEntry]:
         """The oldest first."""
     def restore(self) -> bool:
-        """Forgets all entries and gives the calls back, unless others took them."""
+        """Forgets all entries and gives the calls back. False where another library
+        has taken them over since: it goes on calling through, plain.
+        """
     def stats(self) -> dict[str, int]:
-        """hits, misses, errors, entries, other_code."""
+        """Counts of calls: hits, misses (looked up, ran plain), other_code (ran plain:
+        the function's __code__ was another); errors of guards; entries.
+        """
     def __reduce__(self) -> tuple[Any, ...]: ...
 
 def guard_function(function: Callable[..., object]) -> GuardedFunction:
-    """Guards calls of one function where they arrive; not on CPython 3.11."""
+    """Guards the calls of one function where they arrive, before there is a frame; all
+    else in the process runs at full speed, and no hook is needed. Gives its
+    GuardedFunction, the same one each time. It lives as long as the function.
+    NotImplementedError on CPython 3.11.
+    """
 
 _Callback = Callable[
     [Frame, CacheEntry | None, dict[str, Any]], GuardedCode | Answer | None
 ]
 _AnyCallback = _Callback | Literal[False] | Mode | None
 
-def set_eval_frame(callback: _AnyCallback) -> _AnyCallback: ...
-def get_eval_frame() -> _AnyCallback: ...
+def set_eval_frame(callback: _AnyCallback) -> _AnyCallback:
+    """Set this thread's callback and return the prior one. None: off. False: run what
+    is cached. RAISE_ON_MISS: the same, but a miss of code that has entries raises
+    GuardMiss. A callable (frame, cache_entry, frame_state): asked when no entry's
+    guards pass; it returns None (skip this code from now on), ASK_AGAIN (plain this
+    time) or a GuardedCode, which is kept and run at once. RuntimeWarning, once,
+    where another evaluator took the place of guardtree's.
+    """
+def get_eval_frame() -> _AnyCallback:
+    """This thread's callback: None, False, RAISE_ON_MISS or a callable."""
 def set_policy(
     code: _Code | None = None,
     *,
@@ -724,31 +839,82 @@ def set_policy(
     on_miss: Literal["ask", "plain", "raise"] | None = None,
     warm_up: int | None = None,
 ) -> dict[str, Any]:
-    """Settles what holds for a code, or for all that have no policy of their own."""
+    """Settle what holds for a code (or function), or for every code that has no policy
+    of its own; what is not given stays. Returns the prior policy. entry_limit:
+    entries a code may have (64). when_full: 'evict' the entry that was hit longest
+    ago, or 'keep' them and ask the callback no longer. on_miss: 'ask' the callback,
+    run 'plain', or 'raise' GuardMiss where there are entries. warm_up: how many
+    frames run plain before the callback is asked (0).
+    """
 
-def get_policy(code: _Code | None = None) -> dict[str, Any]: ...
-def skip_code(code: _Code, recursive: bool = False) -> None: ...
-def run_only(code: _Code) -> None: ...
-def fail_code(code: _Code, reason: str) -> None: ...
-def add_entry(code: _Code, guarded_code: GuardedCode) -> CacheEntry: ...
+def get_policy(code: _Code | None = None) -> dict[str, Any]:
+    """What set_policy settled, as a dict of its arguments."""
+def skip_code(code: _Code, recursive: bool = False) -> None:
+    """Run this code (or function) plain from now on, until reset_code; with
+    `recursive` also all that it calls.
+    """
+def run_only(code: _Code) -> None:
+    """Ask no callback for this code (or function) and all that it calls, until
+    reset_code: hits run, misses run plain.
+    """
+def fail_code(code: _Code, reason: str) -> None:
+    """Give this code up: it runs plain until reset_code, and code_stats says why."""
+def add_entry(code: _Code, guarded_code: GuardedCode) -> CacheEntry:
+    """Add an entry outside a callback, from any thread, and return it: compile in the
+    background, answer ASK_AGAIN meanwhile.
+    """
 def _add_listed_entry(
     code: CodeType,
     guarded_code: GuardedCode,
     entries: dict[CacheEntry, Any],
     value: object,
 ) -> CacheEntry: ...
-def invalidate(code: _Code, entry: CacheEntry, reason: str) -> None: ...
-def removed_entries(code: _Code) -> list[tuple[int, str]]: ...
-def reset_code(code: _Code) -> None: ...
-def cache_entries(code: _Code) -> list[CacheEntry]: ...
-def code_stats(code: _Code) -> dict[str, int | bool | str]: ...
-def differences(code: _Code) -> dict[str, list[str]]: ...
+def invalidate(code: _Code, entry: CacheEntry, reason: str) -> None:
+    """Take an entry out of its code, for a reason that `removed_entries` and explain
+    tell. Frames that run its code go on.
+    """
+def removed_entries(code: _Code) -> list[tuple[int, str]]:
+    """(hits, reason) of the last entries that were evicted or invalidated, the newest
+    last; eight at most.
+    """
+def reset_code(code: _Code) -> None:
+    """Forget all that is kept on this code: entries, skip, counters, frame_state. Safe
+    at any time, from guards and callbacks too.
+    """
+def cache_entries(code: _Code) -> list[CacheEntry]:
+    """The entries of this code, oldest first: the order they are tried in."""
+def code_stats(code: _Code) -> dict[str, int | bool | str]:
+    """Counters of this code: lookups, hits, misses, errors, entries, compiled,
+    dicts_built, substituted, called, evicted, invalidated, skipped, failure (why,
+    where a compiler gave up), limit_reached.
+    """
+def differences(code: _Code) -> dict[str, list[str]]:
+    """The facts that the entries of a code (or function) do not agree on, with what
+    each entry demands, the oldest first: {'x.shape[0]': ['8', '16', '24']}. What a
+    compiler may generalise.
+    """
 def _explain_entry(
     entry: CacheEntry, code: _Code, subject: _Subject
 ) -> Explanation: ...
-def features() -> dict[str, str | bool]: ...
-def set_assumptions(enabled: bool, /) -> bool: ...
-def assumption_counts() -> dict[str, int]: ...
+def features() -> dict[str, str | bool]:
+    """What this build does on this CPython, as a dict: cpython, built_for,
+    init_may_escape_hook (constructors that CPython 3.13 specialised run `__init__`
+    unseen), guards_calls_by ('entry': guard_function needs no hook; 'hook': CPython
+    3.11), checks_c_stack, dict_watcher (False: this CPython has none, or others
+    have taken all eight; assumptions compare then), free_threaded, subinterpreters.
+    """
+def set_assumptions(enabled: bool, /) -> bool:
+    """Whether guards compiled from now on are assumed to hold as long as no dict that
+    they go through changes, after they have passed. On at first. Gives the former
+    setting. Answers are the same; for comparing and debugging.
+    """
+def assumption_counts() -> dict[str, int]:
+    """What became of assumptions in this process, as a dict of counts: arms (checked
+    and relied on from then), rearms (those that had been broken), events (changes
+    that broke some, told by CPython), found (by comparing), demotions (dicts that
+    change too often and are read directly), armed and watched (assumptions and
+    dicts now).
+    """
 def from_json(
     text: str,
     scope: _Scope,
@@ -756,7 +922,14 @@ def from_json(
     resolver: Callable[[str, str], object] | None = None,
     allow_calls: bool = False,
 ) -> GuardManager:
-    """The guards that to_json() wrote; safe to read from anywhere."""
+    """Guards for `scope` (as for GuardManager) of what to_json() wrote, perhaps in
+    another process. Types and functions are looked up by their names in modules
+    that are imported; nothing is imported or called. `resolver(module, path)` is
+    asked first, if it is given: it returns the object, or None where it knows none.
+    ValueError says where and why a text is refused: it is safe to read any. A text
+    whose steps call what they find is refused unless allow_calls: its guards could
+    run any function. NameError for a variable that the scope has not.
+    """
 
 def parse(
     text: str,
@@ -765,14 +938,27 @@ def parse(
     *,
     allow_calls: bool = True,
 ) -> GuardManager:
-    """The guards that `text` claims, in the language of dsl/README.md."""
+    """A GuardManager for `scope` (a function, a code object, or the frame given to a
+    callback) with the guards that `text` claims: Python expressions joined by `and`
+    (the documentation's page 'Text and JSON of guards'). Names are the scope's
+    variables, its globals, builtins; `names` gives objects names in the text.
+    Raises SyntaxError, NameError, or what the operand of a guard refuses, with the
+    place and what was expected. Runs no code of the text's. A check runs what the
+    text names, though: `eval(x)` calls eval. With allow_calls=False such guards are
+    refused (ValueError).
+    """
 
 def _reserved_words() -> list[str]: ...
 def tensor_facts(tensor: object) -> dict[str, Any]:
-    """The facts of a tensor as a dict that tensor_match takes."""
+    """The facts of a tensor as a dict that tensor_match takes. TypeError when it is
+    none.
+    """
 
 def register_tensor_type(type: type[Any], reader: object | None) -> None:
-    """Has tensors of a type read by a plugin's reader (None: by DLPack), for ever."""
+    """Has tensors of a type read by a plugin's reader, a capsule called
+    guardtree.tensor_reader; None: by the DLPack interface of the type. For ever;
+    ImportError for a reader of another version.
+    """
 
 _C_API: object
 """The table of capi/guardtree.h, in a capsule."""

@@ -1,4 +1,4 @@
-"""Measurements: ``python -m guardtree bench``. How they are taken: bench/README.md."""
+"""Measurements: ``python -m guardtree bench``. See --help."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """The words that Python texts of guards are made of, as functions.
 
 A guard, a path and a relation print as Python: ``same_constant(x, 3)``,
-``dict_item(G['FLAGS'], 'debug')``. guards/REFERENCE.md has the text of each. Built-in
-names aside, every word of these texts is here, so that a text can be pasted and run::
+``dict_item(G['FLAGS'], 'debug')``. ``help(guardtree.GuardManager)`` has the text of
+each. Built-in names aside, every word of these texts is here, so that a text can be
+pasted and run::
 
     from guardtree.semantics import *
     same_constant(True, 1)                  # False: the types differ
