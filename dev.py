@@ -3,6 +3,7 @@
     python3 dev.py demo     the main job, on a release build
     python3 dev.py test     C++ tests (ctest), Python tests (pytest); --long: all
     python3 dev.py bench    the measurements, on a release build
+    python3 dev.py docs     the documentation site, in build/docs; compiles nothing
     python3 dev.py build    nothing more
 
 All it makes lies in build/. Arguments it does not know go to pytest, demo or bench.
@@ -35,6 +36,8 @@ TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
 TOOLS += ["setuptools", "hypothesis", "rich"]
 WHEELS_ONLY = ["numpy", "matplotlib", "coverage", "greenlet"]
 WHEELS_ONLY += ["mypy", "pyright"]  # what users check their programs' types with
+DOCS = ["mkdocs-material", "mkdocstrings-python"]  # the site, from Markdown and stubs
+WHEELS_ONLY += DOCS
 TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
 
 # Debian's names of the libraries a command compiles against; CMake fetches absent ones.
@@ -357,10 +360,22 @@ def test(program: Path, folder: Path, env: dict[str, str], rest: list[str]) -> i
     return 1 if first.wait() or second.returncode else 0
 
 
+def docs(program: Path) -> int:
+    """Gathers the pages and builds the site; any warning is an error."""
+    site = ROOT / "docs/site"
+    stage = [program, site / "stage.py", ROOT / "build/docs-pages"]
+    call(stage, "the pages could not be gathered (see above).")
+    mkdocs = [program, "-m", "mkdocs", "build", "--strict", "-f", site / "mkdocs.yml"]
+    env = dict(os.environ, NO_MKDOCS_2_WARNING="1")  # its own news, no warning of ours
+    call(mkdocs, "the site has defects (see above).", env=env)
+    say(f"built build/docs; to read: {program} -m http.server -d build/docs")
+    return 0
+
+
 def main() -> int:
     summary = __doc__.split("\n")[0]
     parser = argparse.ArgumentParser(description=summary, allow_abbrev=False)
-    parser.add_argument("command", choices=("demo", "test", "bench", "build"))
+    parser.add_argument("command", choices=("demo", "test", "bench", "docs", "build"))
     parser.add_argument("--python", default=sys.executable, help="Python to build for")
     parser.add_argument("--preset", choices=PRESETS, help="one of CMakePresets.json")
     parser.add_argument("--torch", action="store_true", help=f"test with {TORCH}")
@@ -377,7 +392,10 @@ def main() -> int:
     args.preset = args.preset or preset
     if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
         give_up("guardtree runs on Linux x86-64 only.")
-    python = prepare_machine(args, chosen_interpreter(args.python))
+    python = chosen_interpreter(args.python)
+    if args.command == "docs":
+        return docs(make_venv(python))
+    python = prepare_machine(args, python)
     program, folder, env = build(args, python)
     if args.command == "build":
         say(f"built; PYTHONPATH={folder / 'python'} makes it importable.")

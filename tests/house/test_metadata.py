@@ -54,8 +54,9 @@ def test_each_extra_is_imported_by_what_it_is_for() -> None:
     extras = PROJECT["optional-dependencies"]
     package, tests = imported("bindings/python"), imported("tests") | imported("bench")
     assert set(extras["rich"]) <= package
-    run_as_programs = {"mypy", "pyright", "coverage"}
-    assert set(extras["test"]) - tests <= run_as_programs | {"greenlet"}
+    run_as_programs = {"mypy", "pyright", "coverage", "greenlet"}
+    run_as_programs |= {"mkdocs-material", "mkdocstrings-python"}
+    assert set(extras["test"]) - tests <= run_as_programs
 
 
 def test_dev_py_installs_what_the_extra_for_tests_has() -> None:
