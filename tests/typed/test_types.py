@@ -1,7 +1,7 @@
 """mypy --strict and pyright accept programs of users, and refuse wrong calls.
 
 Checked are the program of every call, one of all kinds, steps and relations, the Python
-blocks of the README, and examples/. A checker that is not installed is skipped.
+blocks of pages, and examples/. A checker that is not installed is skipped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from guardtree import _guardtree
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-README = ROOT / "README.md"
+PAGES = [ROOT / "README.md", ROOT / "docs/bytecode.md"]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 PACKAGE = Path(gt.__file__).parent
 
@@ -149,11 +149,12 @@ def test_kinds_steps_and_relations_are_accepted(
     assert checker([program], tmp_path) == ""
 
 
-def test_blocks_of_the_readme_are_accepted(checker: Checker, tmp_path: Path) -> None:
+def test_blocks_of_pages_are_accepted(checker: Checker, tmp_path: Path) -> None:
     """Their functions have no types, for brevity; all calls are checked."""
     (tmp_path / "source").mkdir()
     files = []
-    blocks = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.M | re.S)
+    text = "".join(page.read_text() for page in PAGES)
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
     for number, block in enumerate(blocks):
         files.append(tmp_path / "source" / f"block_{number}.py")
         files[-1].write_text(block)

@@ -79,13 +79,15 @@ class Instruction:
             raise ValueError(f"this CPython has no instruction {opname!r}")
         if arg.__class__ is str and operand is Operand.VARIABLE:
             arg = Variable(arg, "local" if "FAST" in opname else "cell")
+        # Any: what read() gives has the offset, and a jump its target; no user has to
+        # say so to a type checker.
         self.opname = opname
         self.arg = arg
         self.flags = flags
-        self.target = target
+        self.target: Instruction | Any = target
         self.handler = handler
         self.position = position
-        self.offset = offset
+        self.offset: int | Any = offset
 
     @property
     def operand(self) -> Operand:
