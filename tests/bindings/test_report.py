@@ -276,7 +276,12 @@ def test_view_shows_a_saved_explanation(tmp_path: Path, only: Any) -> None:
     assert "found" in page.read_text() and "4 (int)" in page.read_text()
 
 
-@pytest.mark.parametrize("text", ["{", "3", '{"entries": 3}', '{"format": "other"}'])
+WRONG = ["{", "3", '{"entries": 3}', '{"format": "other"}']
+WRONG += ['{"format": "guardtree report 1"}']
+WRONG += [json.dumps({**gt.report(gt.GuardManager(kernel)).to_dict(), "entries": [3]})]
+
+
+@pytest.mark.parametrize("text", WRONG)
 def test_view_refuses_other_files(tmp_path: Path, capsys: Any, text: str) -> None:
     file = tmp_path / "other.json"
     file.write_text(text)

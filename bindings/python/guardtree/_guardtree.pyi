@@ -883,7 +883,7 @@ def reset_code(code: _Code) -> None:
     """
 def cache_entries(code: _Code) -> list[CacheEntry]:
     """The entries of this code, oldest first: the order they are tried in."""
-def code_stats(code: _Code) -> dict[str, int | bool | str]:
+def code_stats(code: _Code) -> dict[str, Any]:
     """Counters of this code: lookups, hits, misses, errors, entries, compiled,
     dicts_built, substituted, called, evicted, invalidated, skipped, failure (why,
     where a compiler gave up), limit_reached.

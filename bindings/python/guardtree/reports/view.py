@@ -12,11 +12,25 @@ from . import Report
 from .collect import FORMAT, document_of_explanation
 
 
+def saved(document: dict[str, Any]) -> dict[str, Any]:
+    """A saved report's data, whose parts are what the page takes them for."""
+    parts = {"name": str, "version": str, "python": str, "stats": dict}
+    parts |= {"summary": dict, "entries": list}
+    parts |= {"differences": list, "removed": list, "history": list}
+    for name, sort in parts.items():
+        if not isinstance(document[name], sort):
+            raise TypeError(f"{name} is no {sort.__name__}")
+    for entry in document["entries"]:
+        if not all(isinstance(row["depth"], int) for row in entry["rows"]):
+            raise TypeError("a row's depth is no int")
+    return document
+
+
 def report_of(document: Any) -> Report:
     """The report that a JSON document is; ValueError where it is none."""
-    if isinstance(document, dict) and document.get("format") == FORMAT:
-        return Report(document)
     try:
+        if isinstance(document, dict) and document.get("format") == FORMAT:
+            return Report(saved(document))
         return Report(document_of_explanation(document))
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
