@@ -166,3 +166,13 @@ def test_blocks_of_pages_are_accepted(checker: Checker, tmp_path: Path) -> None:
 @pytest.mark.skipif(not EXAMPLES, reason="there are no examples")
 def test_examples_are_accepted(checker: Checker, tmp_path: Path) -> None:
     assert checker(EXAMPLES, tmp_path) == ""
+
+
+def test_the_package_is_typed_itself(tmp_path: Path) -> None:
+    """With mypy alone: what users' programs lean on has no errors of its own."""
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
+    sources = ROOT / "bindings/python/guardtree"
+    command = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports"]
+    done = run([*command, "--cache-dir", tmp_path, sources], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr

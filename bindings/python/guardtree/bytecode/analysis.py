@@ -98,7 +98,8 @@ class Analysis:
         self._exits = {each: exit_kind(at) for at, each in enumerate(self.enters)}
         self._slots = {variable: at for at, variable in enumerate(self.variables)}
         for name in code.co_freevars:
-            self._slots.setdefault(Variable(name, "cell"), self._slots[(name, "free")])
+            of_free = self._slots[Variable(name, "free")]
+            self._slots.setdefault(Variable(name, "cell"), of_free)
         self._follow()
 
     def state(self, instruction: Instruction) -> State | None:
@@ -245,8 +246,8 @@ class Analysis:
             changed = False
             for at in range(count - 1, -1, -1):
                 later = 0
-                for then in successors[at]:
-                    later |= needed[then]
+                for following in successors[at]:
+                    later |= needed[following]
                 found = uses[at] | later & ~ends[at]
                 if found != needed[at]:
                     needed[at], changed = found, True

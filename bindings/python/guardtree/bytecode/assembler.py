@@ -188,9 +188,10 @@ class _Layout:
         jump, label = self.instructions[at], self.instructions[target]
         if jump.offset is None or label.offset is None:
             return 0
-        end = jump.offset + 2 + 2 * CACHES.get(jump.opname, 0)
+        end: int = jump.offset + 2 + 2 * CACHES.get(jump.opname, 0)
         extended = self.units[target] - 1 - CACHES.get(self.opnames[target], 0)
-        return abs(end - (label.offset - 2 * extended)) // 2
+        begin: int = label.offset - 2 * extended
+        return abs(end - begin) // 2
 
     def code(self) -> bytes:
         """The co_code."""

@@ -75,6 +75,7 @@ class Form:
     def place(self, at: int) -> Place:
         """What holds before the instruction of an index, which is reachable."""
         state = self.analysis.states[at]
+        assert state is not None
         needed = self._live[at]
         live = {
             variable.name: bool(kind & NULL)
@@ -137,8 +138,9 @@ class Body:
             raise self.refusal(offset, "it is unreachable")
         if not all(kind == NULL or is_object(kind) for kind in state.stack):
             form, at = self.long, self.long.first[offset]
-        self._check_state(offset, form.analysis, form.analysis.states[at])
-        return form.place(at)
+        place = form.place(at)
+        self._check_state(offset, form.analysis, place.state)
+        return place
 
     def _check_entry(
         self, offset: int, instructions: Sequence[Instruction], at: int

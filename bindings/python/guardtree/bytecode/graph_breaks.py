@@ -156,9 +156,11 @@ class _Breaking:
 
     def _continuation(self, offset: int) -> Continuation:
         """What goes on there: of the original, where this is a continuation itself."""
-        body, at = self.body, offset
+        body, goes_on_at = self.body, offset
         if self.outer is not None:
-            body = Body(self.outer.original)
+            original = self.outer.original
+            assert original is not None  # or it would not be a continuation's code
+            body = Body(original)
             at, broken = self.outer.origin(offset), self.outer.origin(self.offset)
             if at is None or broken is None:
                 raise self.body.refusal(
@@ -170,8 +172,9 @@ class _Breaking:
                     f"it is one of several that stand for the instruction at {at} of "
                     f"{body.code.co_qualname}, and not the last",
                 )
+            goes_on_at = at
         constants = {enter: each.arguments for enter, each in self.managers.items()}
-        return continuation_at(body, at, self.contexts, constants)
+        return continuation_at(body, goes_on_at, self.contexts, constants)
 
     def _started(self, offsets: Sequence[int]) -> tuple[Draft, Form]:
         """A draft in the form that these places need, with the prelude in it."""

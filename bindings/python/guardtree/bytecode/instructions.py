@@ -169,6 +169,7 @@ def unfused(instructions: Sequence[Instruction]) -> list[Instruction]:
 
     def rewrite(instruction: Instruction) -> list[Instruction] | None:
         names = RUNNING.fused.get(instruction.opname)
+        pairs: Iterable[tuple[str, Any]]
         pairs = zip(names, instruction.arg) if names else ()
         if instruction.opname in RUNNING.borrowed:
             pairs = [(instruction.opname, instruction.arg)]

@@ -107,7 +107,8 @@ class _Structure:
             distance = -oparg if opname in BACKWARD_JUMPS else oparg
             self.jumps.append((offset, end + 2 * distance))
             return
-        indices, allowed, table = (oparg,), range(0), ""
+        indices: tuple[int, ...] = (oparg,)
+        allowed, table = range(0), ""
         if operand is Operand.CONSTANT:
             allowed, table = range(len(code.co_consts)), "co_consts"
         elif operand is Operand.NAME:

@@ -95,9 +95,9 @@ def _line_entry(position: Position | None, line: int) -> tuple[int, bytes]:
 
     The shortest form there is, as the compiler chooses it.
     """
-    if position is None or position[0] is None:
+    start, end, column, end_column = position or (None,) * 4
+    if start is None:
         return _NO_LOCATION, b""
-    start, end, column, end_column = position
     delta = start - line
     if column is None or end_column is None:
         if end is None or end == start:

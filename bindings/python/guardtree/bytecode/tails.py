@@ -70,11 +70,11 @@ class Tail:
         for name in self.then.layout.locals:
             made += self._marked(name)
         made += add_push_null(make_function(self.then.code))
-        for slot, name in enumerate(self.then.layout.slots):
+        for slot, kept in enumerate(self.then.layout.slots):
             if slot in self.managers:
                 made += self.managers[slot].callable()
-            elif name is not None:
-                made += _moved(self.temporaries[name])
+            elif kept is not None:
+                made += _moved(self.temporaries[kept])
         for name in self.then.layout.locals:
             made += _moved(name)
         count = len(self.then.layout.arguments)

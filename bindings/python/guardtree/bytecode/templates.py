@@ -97,7 +97,7 @@ def splice(
 def _loads(instruction: Instruction, name: str) -> bool:
     if instruction.opname not in _MARKER_LOADS:
         return False
-    return name == getattr(instruction.arg, "name", instruction.arg)
+    return bool(name == getattr(instruction.arg, "name", instruction.arg))
 
 
 def _check_template(code: CodeType) -> None:

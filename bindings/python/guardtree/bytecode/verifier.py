@@ -111,7 +111,9 @@ class _Check:
 
     def _loop_end(self) -> None:
         analysis = self.analysis
-        at = analysis.index[jump_target(self.instruction)]
+        target = jump_target(self.instruction)
+        assert target is not None
+        at = analysis.index[target]
         end = analysis.instructions[at : at + len(RUNNING.loop_end)]
         found = tuple(each.opname for each in end)
         if found != RUNNING.loop_end:

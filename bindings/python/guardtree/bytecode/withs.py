@@ -115,7 +115,7 @@ def with_handlers(
     handler = instruction.handler
     if handler is None:
         return _behind_uncovered(analysis, instruction, seen)
-    found = {}
+    found: dict[int, Handler] = {}
     passed = set()
     while handler is not None and handler.target not in passed:
         passed.add(handler.target)

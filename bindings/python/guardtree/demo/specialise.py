@@ -171,7 +171,7 @@ class Specialiser(Folder):
         self.copies[code] = self.copies.get(code, 0) + 1
         return (
             id(function) in self.paths
-            and function.__builtins__ is self.builtins
+            and getattr(function, "__builtins__") is self.builtins
             and not code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
             and not (is_generator(code) or code.co_cellvars or code.co_freevars)
             and not UNFIT.intersection(code.co_names)

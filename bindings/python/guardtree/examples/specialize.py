@@ -163,7 +163,9 @@ def specialize(function: Function) -> Function:
         raise ValueError(
             f"{function.__qualname__} is a generator, or its globals are no module's"
         )
-    made = specialized(function.__code__, function.__globals__, function.__builtins__)
+    # Type checkers do not know a function's builtins.
+    f_builtins = getattr(function, "__builtins__")
+    made = specialized(function.__code__, function.__globals__, f_builtins)
     if made is None:
         raise ValueError(f"{function.__qualname__} uses no global that it could keep")
     guard_function(function).add(made.guards(function, module), made.code)
