@@ -147,12 +147,20 @@ class Site:
         (self.target / place).write_text("\n".join(lines) + "\n")
 
 
-def public_names() -> list[str]:
-    """guardtree.__all__, without importing it."""
-    for node in ast.parse((PACKAGE / "__init__.py").read_text()).body:
+# Subpackages with names of their own: their title, and what the page says first.
+SUBPACKAGES = {
+    "bytecode": "[The manual](bytecode-manual.md) shows how the parts work together.",
+    "torch": "Guards on torch's state, and the reader of torch tensors. "
+    "[Tensors](tensors.md#torch) says how to build it.",
+}
+
+
+def public_names(package: str = "") -> list[str]:
+    """`__all__` of guardtree or of a subpackage, without importing it."""
+    for node in ast.parse((PACKAGE / package / "__init__.py").read_text()).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return list(ast.literal_eval(node.value))
-    raise ValueError("guardtree/__init__.py has no __all__")
+    raise ValueError(f"guardtree/{package}/__init__.py has no __all__")
 
 
 def api_pages(site: Site) -> None:
@@ -171,6 +179,11 @@ def api_pages(site: Site) -> None:
     intro = "Every public name of `guardtree`. The kinds and steps are listed in"
     intro += " [the reference of guards](reference-guards.md)."
     site.write("names.md", "# All names", "", intro, "", *listed)
+    for package, words in SUBPACKAGES.items():
+        lines = [f"# guardtree.{package}", "", words, ""]
+        for name in public_names(package):
+            lines += [f"::: guardtree.{package}.{name}", ""]
+        site.write(f"api-{package}.md", *lines)
     semantics = "The functions that the Python texts of guards are made of."
     site.write(
         "api-semantics.md", "# guardtree.semantics", "", semantics, "",

@@ -94,6 +94,9 @@ def test_every_public_name_has_a_place_with_words(pages: dict[Path, Page]) -> No
     anchors = {name for page in pages.values() for name in page.anchors}
     for name in gt.__all__:
         assert f"guardtree.{name}" in anchors, name
+    for package in stage.SUBPACKAGES:
+        for name in stage.public_names(package):
+            assert f"guardtree.{package}.{name}" in anchors, name
 
 
 @needs_mkdocs
