@@ -189,8 +189,14 @@ each_tree(
 each_tree("Explanation.to_dict", lambda guards, a: guards.explain({"a": 0}).to_dict())
 each_tree("Explanation.to_json", lambda guards, a: guards.explain({"a": 0}).to_json())
 each_tree("report", lambda guards, a: gt.report(guards, {"a": a}, repeat=1))
-each_tree("Report.to_html", lambda guards, a: gt.report(guards).to_html())
-each_tree("Report.to_json", lambda guards, a: gt.report(guards).to_json())
+for sort in TREES:
+    if sort != "chain":  # a report of it is as long as all its paths together
+
+        def page_of(n: int, sort: str = sort) -> Run:
+            made = gt.report(tree(sort, n))
+            return lambda: (made.to_html(), made.to_json())
+
+        operation(f"Report.to_html, Report.to_json: {sort}")(page_of)
 each_tree("Table.add", lambda guards, a: gt.Table(subject).add(guards, 1))
 for sort in TREES:
     if sort != "chain":

@@ -21,6 +21,7 @@ MOST = 6.0
 # What costs more, and why it does.
 NOT_LINEAR = {
     "GuardProfile.rows: chain": "a row for each step, each with its whole path",
+    "report: chain": "the same",
     "GuardedFunction.restore: entries": "on 3.11 it removes entries one by one, and "
     "each change makes the look-up over the others anew",
 }
@@ -54,7 +55,8 @@ NO_PARTS = {
         CacheExplanation.to_dict CacheExplanation.to_json EntryExplanation.to_dict
         Failure.to_dict""",
     "plain data of what is measured as report": """
-        Event.to_dict History.events Report.save Report.to_dict record_history""",
+        Event.to_dict History.events Report.save Report.to_dict Report.to_json
+        record_history""",
     "measured with GuardManager.profile and GuardManager.reordered": """
         GuardProfile.check GuardManager.order_limits""",
     "a step or a check whose operand has no parts": """

@@ -41,14 +41,15 @@ def tree_entry(
     guards: GuardManager, subject: Subject | None, repeat: int, **told: Any
 ) -> Document:
     """An entry with its rows, and what they say of the subject."""
-    explanation = None
-    profile = guards.profile()
+    explanation = profile = None
     if subject is not None:
         explanation = guards.explain(subject)
         told["verdict"] = explanation.verdict
         told["invalidated"] = explanation.invalidated
-        for _ in range(repeat):
-            profile.check(subject)
+        if repeat:
+            profile = guards.profile()
+            for _ in range(repeat):
+                profile.check(subject)
     rows = rows_of(guards, explanation, profile)
     times = [row["ns"] for row in rows if "ns" in row]
     if times:
