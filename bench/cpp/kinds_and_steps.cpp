@@ -55,6 +55,7 @@ Owned<> example_globals() {
         PyDict_SetItemString(globals.get(), name, capsule.get());
     };
     add("native_is_int", native_is_int, NativeCheck::name);
+    add("pure_is_int", native_is_int, NativePureCheck::name);
     add("native_type_of", native_type_of, NativeGetter::name);
     return globals;
 }

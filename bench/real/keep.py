@@ -39,7 +39,9 @@ KEPT = (
     "replaced_fields", "linear", "self_attention", "list_of_blocks", "sequential_100",
     "encoder_layer", "encoder_12", "adam", "sgd",
 )  # fmt: skip
-OF_TORCH = ("native", "python", "compute", "size", "stride", "storage_offset")
+OF_TORCH = (
+    "native", "native_pure", "python", "compute", "size", "stride", "storage_offset",
+)  # fmt: skip
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 
 

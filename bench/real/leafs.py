@@ -106,7 +106,7 @@ def ask(made: Translator, handle: Any, kind: str, function: Any, parts: Any) -> 
         raise refuse(f"leaf {kind} of the frame")
     if is_without_graph_hooks(function):
         made.say("lambda of the frame", "guard_state")
-        made.facts["graph_hooks"] = False
+        made.facts["graph_hooks"] = 0
         return
     said = str(parts[0]) if parts else repr(function)
     made.say("lambda of the frame", "python")

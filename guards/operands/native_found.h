@@ -5,12 +5,13 @@
 
 namespace guardtree {
 
-/// The pointer in a capsule of this name, instead of the function itself. explain tells
-/// what `found(value, context)` gives: a str, or null with an exception.
+/// The pointer in a capsule of such a name, instead of the function itself. explain
+/// tells what `found(value, context)` gives: a str, or null with an exception.
 inline constexpr const char* native_check_found = "guardtree.native_check.found";
+inline constexpr const char* native_pure_found = "guardtree.native_pure.found";
 
 struct NativeFound {
-    void* function;  ///< as in a capsule called guardtree.native_check
+    void* function;  ///< as in a capsule of the name without .found
     PyObject* (*found)(PyObject* value, void* context);
 };
 

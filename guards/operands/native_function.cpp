@@ -13,14 +13,16 @@ namespace guardtree {
 bool NativeFunction::read_named(PyObject* from, const char* name, const char* expects,
                                 NativeFunction& to, References& keep,
                                 Diagnostic& problem) {
-    const bool tells = std::string_view(name) == NativeCheck::name &&
-                       PyCapsule_IsValid(from, native_check_found);
+    const char* telling = nullptr;
+    if (std::string_view(name) == NativeCheck::name) telling = native_check_found;
+    if (std::string_view(name) == NativePureCheck::name) telling = native_pure_found;
+    const bool tells = telling && PyCapsule_IsValid(from, telling);
     if (!tells && !PyCapsule_IsValid(from, name)) {
         refuse_operand(problem, expects, from);
         return false;
     }
     to.capsule = from;
-    to.pointer = PyCapsule_GetPointer(from, tells ? native_check_found : name);
+    to.pointer = PyCapsule_GetPointer(from, tells ? telling : name);
     if (tells) to.pointer = static_cast<const NativeFound*>(to.pointer)->function;
     keep.push_back(Owned<>::share(from));
     return true;

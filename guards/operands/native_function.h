@@ -1,4 +1,4 @@
-// Operands of native and native_get: C functions in capsules.
+// Operands of native, native_pure and native_get: C functions in capsules.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -31,6 +31,22 @@ struct NativeCheck : NativeFunction {
     static constexpr const char* expects = "a capsule called guardtree.native_check";
 
     static bool read(PyObject* from, NativeCheck& to, References& keep,
+                     Diagnostic& problem) {
+        return read_named(from, name, expects, to, keep, problem);
+    }
+
+    int operator()(PyObject* value) const noexcept {
+        using Function = int (*)(PyObject*, void*);
+        return reinterpret_cast<Function>(pointer)(value, context());
+    }
+};
+
+/// The same for a function that runs no Python code, and has no -1.
+struct NativePureCheck : NativeFunction {
+    static constexpr const char* name = "guardtree.native_pure";
+    static constexpr const char* expects = "a capsule called guardtree.native_pure";
+
+    static bool read(PyObject* from, NativePureCheck& to, References& keep,
                      Diagnostic& problem) {
         return read_named(from, name, expects, to, keep, problem);
     }

@@ -31,6 +31,7 @@
 #include "../kinds/length.h"
 #include "../kinds/mapping_keys.h"
 #include "../kinds/native.h"
+#include "../kinds/native_pure.h"
 #include "../kinds/not_.h"
 #include "../kinds/one_of.h"
 #include "../kinds/python.h"
@@ -77,6 +78,7 @@
     X(Length, length) \
     X(MappingKeys, mapping_keys) \
     X(Native, native) \
+    X(NativePure, native_pure) \
     X(Not, not_) \
     X(OneOf, one_of) \
     X(Python, python) \
@@ -93,5 +95,5 @@
     X(WeakrefAlive, weakref_alive)
 
 namespace guardtree {
-using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksStaticAttr, Length, MappingKeys, Native, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
+using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksStaticAttr, Length, MappingKeys, Native, NativePure, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
 }

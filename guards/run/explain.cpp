@@ -58,9 +58,12 @@ struct Collector {
 
 /// What a native check says that it found; empty of one that says nothing.
 std::string found_by_native(PyObject* capsule, PyObject* value) {
-    if (!PyCapsule_IsValid(capsule, native_check_found)) return {};
-    const auto* functions = static_cast<const NativeFound*>(
-        PyCapsule_GetPointer(capsule, native_check_found));
+    const char* const name = PyCapsule_GetName(capsule);
+    const bool tells = name && (std::string_view(name) == native_check_found ||
+                                std::string_view(name) == native_pure_found);
+    if (!tells) return {};
+    const auto* functions =
+        static_cast<const NativeFound*>(PyCapsule_GetPointer(capsule, name));
     const ExceptionPause pause;
     const auto text =
         Owned<>::steal(functions->found(value, PyCapsule_GetContext(capsule)));
@@ -70,8 +73,11 @@ std::string found_by_native(PyObject* capsule, PyObject* value) {
 }
 
 std::string found_by(const Op& op, PyObject* value) {
-    if (op.code() == code_of<Native>) {
-        std::string told = found_by_native(op.as<Native>().function.capsule, value);
+    const NativeFunction* native = nullptr;
+    if (op.code() == code_of<Native>) native = &op.as<Native>().function;
+    if (op.code() == code_of<NativePure>) native = &op.as<NativePure>().function;
+    if (native) {
+        std::string told = found_by_native(native->capsule, value);
         if (!told.empty()) return told;
     }
     return dispatch(op, [&]<class T>(const T& concrete) {

@@ -133,6 +133,7 @@ SAID: list[tuple[str, Any]] = [
     ("call_native(native_is_int, 3)", True),
     ("call_native(native_is_int, True)", False),
     ("call_native(native_type_of, 3)", ValueError),
+    ("call_native(pure_is_int, 3)", True),
     ("get_native(native_type_of, 3)", int),
     ("tensor([])", TypeError),
     ("stride_of([], 0)", TypeError),

@@ -55,7 +55,7 @@ def load_oracle() -> dict[str, Any]:
 
 NAMES = load_oracle()
 NEVER = {
-    "python", "native", "dict_version", "type_version",
+    "python", "native", "native_pure", "dict_version", "type_version",
     "compute", "native_get", "context_var",
 }  # fmt: skip
 UNNAMED = {  # operands that no name leads to

@@ -8,7 +8,7 @@ from typing import Any
 import guardtree as gt
 import pytest
 from guardtree import _guardtree
-from guardtree.semantics import native_is_int, native_type_of
+from guardtree.semantics import native_is_int, native_type_of, pure_is_int
 
 
 def step(x: Any = 0, y: Any = 0) -> None: ...
@@ -63,19 +63,26 @@ def test_texts_without_calls_are_read_as_ever(text: str) -> None:
     assert str(read(text, allow_calls=False)) == str(read(text))
 
 
+CALLING = ("python", "compute", "native", "native_pure", "native_get")
+
+
 def test_every_op_that_takes_code_is_refused() -> None:
     """A new kind that calls an operand has to be refused, too."""
     for each in [*_guardtree._kinds(), *_guardtree._steps()]:
         wanted = " ".join(expects for _, expects, _ in each["operands"])
         if "callable" in wanted or "capsule" in wanted:
-            assert each["name"] in ("python", "compute", "native", "native_get"), (
+            assert each["name"] in CALLING, (
                 f"say in dsl/README.md that {each['name']} calls, and test it here"
             )
 
 
-@pytest.mark.parametrize("name", ["native", "native_get"])
+@pytest.mark.parametrize("name", ["native", "native_pure", "native_get"])
 def test_native_functions_are_refused(name: str) -> None:
-    capsule = {"native": native_is_int, "native_get": native_type_of}[name]
+    capsule = {
+        "native": native_is_int,
+        "native_pure": pure_is_int,
+        "native_get": native_type_of,
+    }[name]
     text = f"guard.{name}(x, capsule)" + (" is int" if name == "native_get" else "")
     guards = gt.parse(text, step, {"capsule": capsule, "int": int})
     assert guards.check({"x": 3})

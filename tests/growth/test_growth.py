@@ -73,7 +73,8 @@ NO_PARTS = {
         GuardManager.lacks_instance_attr GuardManager.length
         GuardManager.local GuardManager.method_function
         GuardManager.method_self GuardManager.module GuardManager.module_attr
-        GuardManager.mro GuardManager.native GuardManager.native_get GuardManager.note
+        GuardManager.mro GuardManager.native GuardManager.native_get
+        GuardManager.native_pure GuardManager.note
         GuardManager.python GuardManager.range_iterator GuardManager.referent
         GuardManager.size GuardManager.slot GuardManager.storage_offset
         GuardManager.stride GuardManager.tuple_iterator_item

@@ -171,6 +171,11 @@ inline std::vector<std::string> pool<NativeCheck>() {
 }
 
 template <>
+inline std::vector<std::string> pool<NativePureCheck>() {
+    return {};
+}
+
+template <>
 inline std::vector<std::string> pool<NativeGetter>() {
     return {};
 }

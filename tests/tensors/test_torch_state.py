@@ -108,7 +108,16 @@ def graph() -> Any:
     return torch.fx.symbolic_trace(plain)
 
 
+def precision(owner: Any, name: str) -> Any:
+    return setting(
+        lambda: owner.fp32_precision,
+        lambda value: setattr(owner, "fp32_precision", value),
+        lambda _: name,
+    )
+
+
 MATMUL = torch.backends.cuda.matmul
+CUDNN = torch.backends.cudnn
 CHANGES: dict[str, tuple[str, Any]] = {
     "no_grad": ("grad_mode", torch.no_grad),
     "threads": (
@@ -124,6 +133,9 @@ CHANGES: dict[str, tuple[str, Any]] = {
             lambda _: "high",
         ),
     ),
+    "matmul alone": ("allow_tf32", lambda: precision(MATMUL, "tf32")),
+    "conv": ("cudnn_conv_tf32", lambda: precision(CUDNN.conv, "ieee")),
+    "rnn": ("cudnn_rnn_tf32", lambda: precision(CUDNN.rnn, "ieee")),
     "fp16": (
         "allow_fp16_reduce",
         lambda: attribute(MATMUL, "allow_fp16_reduced_precision_reduction"),
@@ -176,6 +188,20 @@ def test_a_state_guard_names_the_fact_that_changed(name: str) -> None:
     assert guards.check({}) and alone.check({})
 
 
+def test_tf32_of_all_backends_is_that_of_an_operation_without_its_own() -> None:
+    with precision(MATMUL, "none"), precision(CUDNN.conv, "none"):
+        facts = {name: gtt.state()[name] for name in ("allow_tf32", "cudnn_conv_tf32")}
+        guards = gtt.guard_state(gt.GuardManager(step), **facts)
+        for owner in (torch.backends, CUDNN):
+            for name in ("tf32", "ieee"):
+                with precision(owner, name):
+                    found = {each: gtt.state()[each] for each in facts}
+                    assert guards.check({}) == (found == facts)
+            assert guards.check({})
+        with precision(torch.backends, "tf32"):
+            assert gtt.state()["allow_tf32"]
+
+
 def test_each_fact_is_read_in_the_thread_that_asks() -> None:
     facts = gtt.state()
     found = []
@@ -186,6 +212,11 @@ def test_each_fact_is_read_in_the_thread_that_asks() -> None:
     (other,) = found
     names = ("grad_mode", "graph_hooks", "torch_function_modes")
     assert [other[name] for name in names] == [facts[name] for name in names]
+
+
+class Callable:
+    def __call__(self, value: Any) -> Any:
+        return value
 
 
 class Pretends:
@@ -209,31 +240,34 @@ class Refuses:
 
 
 @pytest.mark.parametrize(
-    ("pack", "unpack", "are_graphs"),
+    ("pack", "unpack", "expected"),
     [
-        (plain, plain, False),
-        (graph(), plain, False),
-        (plain, graph(), False),
-        (graph(), graph(), True),
-        (Pretends(), Pretends(), True),
+        (plain, plain, 0),
+        (graph(), plain, 0),
+        (plain, graph(), 0),
+        (graph(), graph(), 1),
+        (Callable(), print, 0),
     ],
 )
 def test_hooks_are_graphs_where_dynamo_says_so(
-    pack: Any, unpack: Any, are_graphs: bool
+    pack: Any, unpack: Any, expected: int
 ) -> None:
     utils = pytest.importorskip("torch._functorch._aot_autograd.utils")
     with saved_tensors_hooks(pack, unpack):
         hooks = utils.top_saved_tensors_hooks()
-        assert utils.saved_tensors_hooks_are_inlineable(hooks) == are_graphs
-        assert gtt.state()["graph_hooks"] == are_graphs
+        assert utils.saved_tensors_hooks_are_inlineable(hooks) == bool(expected)
+        assert gtt.state()["graph_hooks"] == expected
         with saved_tensors_hooks(plain, plain):
-            assert not gtt.state()["graph_hooks"]
+            assert gtt.state()["graph_hooks"] == 0
 
 
-def test_an_exception_of_a_hooks_class_reaches_the_program() -> None:
-    guards = gtt.guard_state(gt.GuardManager(step), graph_hooks=False)
-    with saved_tensors_hooks(Refuses(), plain), pytest.raises(KeyError):
-        gtt.state()
-    with saved_tensors_hooks(Refuses(), plain):
-        assert not guards.check({})
-        assert "KeyError" in str(guards.explain({}))
+@pytest.mark.parametrize("hook", [Pretends(), Refuses()])
+def test_a_hook_that_says_itself_what_it_is_fails_every_guard(hook: Any) -> None:
+    either = [
+        gtt.guard_state(gt.GuardManager(step), graph_hooks=expected)
+        for expected in (0, 1)
+    ]
+    with saved_tensors_hooks(hook, hook):
+        assert gtt.state()["graph_hooks"] == 2
+        assert not any(guards.check({}) for guards in either)
+    assert [guards.check({}) for guards in either] == [True, False]

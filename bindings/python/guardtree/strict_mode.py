@@ -22,7 +22,9 @@ from ._guardtree import _kinds, _relations, _set_strict, _steps
 Meaning = tuple[str, dict[str, Any]]
 """A tree's text, and its objects by the names in it, weak where they can be."""
 
-_UNSAID = re.compile(r"\b(is_unchanged|dict_version|type_version|native|native_get)\(")
+_UNSAID = re.compile(
+    r"\b(is_unchanged|dict_version|type_version|native|native_pure|native_get)\("
+)
 """What plain Python cannot tell from the values alone."""
 
 

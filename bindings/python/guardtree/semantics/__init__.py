@@ -15,8 +15,9 @@ by these functions. They are slow, and clear: guards themselves are compiled C++
 
 The functions run no user code unless their text says so. Importing this package imports
 neither NumPy nor torch. ``nan`` and ``inf`` are floats that have no literal.
-``native_is_int`` and ``native_type_of`` are capsules to try ``native`` and
-``native_get`` with; ``TensorSpec`` is ``guardtree.TensorSpec``.
+``native_is_int``, ``pure_is_int`` and ``native_type_of`` are capsules to try
+``native``, ``native_pure`` and ``native_get`` with; ``TensorSpec`` is
+``guardtree.TensorSpec``.
 """
 
 from ..tensors import TensorSpec
@@ -40,7 +41,13 @@ from .containers import (
 from .errors import CannotSay, DoesNotHold
 from .functions import bound_method, is_same_function, plain_function
 from .integers import Int64, int64
-from .natives import call_native, get_native, native_is_int, native_type_of
+from .natives import (
+    call_native,
+    get_native,
+    native_is_int,
+    native_type_of,
+    pure_is_int,
+)
 from .objects import (
     dict_of_module,
     distinct_objects,
@@ -94,6 +101,7 @@ __all__ = [
     "plain_contains",
     "plain_function",
     "plain_list",
+    "pure_is_int",
     "same_constant",
     "slot_value",
     "stride_of",

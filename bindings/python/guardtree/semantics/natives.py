@@ -1,4 +1,4 @@
-"""Words about C functions in capsules, and two capsules to try them with."""
+"""Words about C functions in capsules, and capsules to try them with."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ctypes
 from typing import Any
 
 CHECK, GET = b"guardtree.native_check", b"guardtree.native_get"
+PURE = b"guardtree.native_pure"
 
-# The C functions that `native` and `native_get` take.
+# The C functions that `native`, `native_pure` and `native_get` take.
 NativeCheck = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
 NativeGet = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
 
@@ -28,12 +29,21 @@ def context_in(capsule: Any) -> Any:
     return read(capsule)
 
 
+def is_pure(capsule: Any) -> bool:
+    """Whether a capsule is called ``guardtree.native_pure``."""
+    read = ctypes.pythonapi.PyCapsule_IsValid
+    read.restype = ctypes.c_int
+    read.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return bool(read(capsule, PURE))
+
+
 def call_native(capsule: Any, value: Any) -> bool:
     """Whether the C function in a ``guardtree.native_check`` capsule returns 1.
 
-    The C function gets the value and the capsule's context; it runs what it likes.
+    The C function gets the value and the capsule's context; it runs what it likes. So
+    for a ``guardtree.native_pure`` capsule, whose function runs no Python code.
     """
-    function = NativeCheck(pointer_in(capsule, CHECK))
+    function = NativeCheck(pointer_in(capsule, PURE if is_pure(capsule) else CHECK))
     return bool(function(value, context_in(capsule)) > 0)
 
 
@@ -61,3 +71,4 @@ native_is_int = capsule_of(
     NativeCheck(lambda value, context: type(value) is int), CHECK
 )
 native_type_of = capsule_of(NativeGet(lambda value, context: type(value)), GET)
+pure_is_int = capsule_of(NativeCheck(lambda value, context: type(value) is int), PURE)

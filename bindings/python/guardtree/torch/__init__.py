@@ -86,9 +86,10 @@ def state() -> dict[str, int | bool]:
 
     Numbers are torch's own: of dtypes the ScalarType, of ``torch_function`` 0 enabled,
     1 subclasses disabled, 2 disabled, of the reduced reductions
-    at::CuBLASReductionOption. ``graph_hooks`` says whether the hooks of saved tensors
-    are a pair of ``torch.fx.GraphModule``, which Dynamo makes a part of what it
-    compiles. PluginError without the plugin.
+    at::CuBLASReductionOption. ``graph_hooks`` is 1 where the hooks of saved tensors are
+    a pair of ``torch.fx.GraphModule``, which Dynamo makes a part of what it compiles,
+    0 where they are not, and 2 where only code of a hook's class could tell.
+    PluginError without the plugin.
     """
     facts: dict[str, int | bool] = plugin().state_facts()
     return facts
@@ -108,7 +109,7 @@ def guard_state(guards: GuardManager, **facts: int | bool) -> GuardManager:
     chosen = facts or state()
     capsule = plugin().state_check(chosen)
     text = ", ".join(f"{name}={value}" for name, value in chosen.items())
-    guards.module("torch").native(capsule).note(f"torch state: {text}")
+    guards.module("torch").native_pure(capsule).note(f"torch state: {text}")
     return guards
 
 

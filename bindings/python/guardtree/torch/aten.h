@@ -7,9 +7,12 @@
 #include <Python.h>
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
+#include <ATen/Context.h>
 #include <ATen/PythonTorchFunctionTLS.h>
 #include <ATen/SavedTensorHooks.h>
 #include <c10/core/AutogradState.h>
@@ -21,28 +24,28 @@
 namespace guardtree {
 namespace {
 
-struct AtenContext;  // at::Context
 using SavedTensorHooks = std::pair<c10::SafePyObject, c10::SafePyObject>;
 
 /// Functions of ATen by their C++ names, as the linker knows them.
 struct Aten {
-    const AtenContext* context = nullptr;
-    bool (*deterministic)(const AtenContext*) = nullptr;
-    bool (*deterministic_warn_only)(const AtenContext*);
-    bool (*deterministic_fill)(const AtenContext*);
+    const at::Context* context = nullptr;
+    bool (*deterministic)(const at::Context*) = nullptr;
+    bool (*deterministic_warn_only)(const at::Context*);
+    bool (*deterministic_fill)(const at::Context*);
     int (*thread_count)();
     const at::impl::PythonTorchFunctionTLS& (*torch_function)();
     const at::impl::SavedTensorDefaultHooksTLS& (*saved_tensor_hooks)();
     std::optional<SavedTensorHooks> (*top_hooks)(bool ignore_is_tracing);
     bool (*is_autocast_cache_enabled)();
     c10::ScalarType (*autocast_dtype)(c10::DeviceType);
-    int (*float32_precision)(const AtenContext*, int backend, int op);  // enums
-    uint8_t (*fp16_reduction)(const AtenContext*);  // enums
-    uint8_t (*bf16_reduction)(const AtenContext*);
+    at::Float32Precision (*float32_precision)(const at::Context*, at::Float32Backend,
+                                              at::Float32Op);
+    uint8_t (*fp16_reduction)(const at::Context*);  // enums
+    uint8_t (*bf16_reduction)(const at::Context*);
 
     /// False with an ImportError when one is not there.
     bool resolve() {
-        AtenContext& (*global_context)() = nullptr;
+        at::Context& (*global_context)() = nullptr;
         void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
         const bool found =
             find(library, "_ZN2at13globalContextEv", global_context) &&
@@ -108,6 +111,67 @@ int disabled_state(const at::impl::PythonTorchFunctionTLS& of);
 uint64_t mode_count(const at::impl::PythonTorchFunctionTLS& of);
 template struct OpenTorchFunction<&at::impl::PythonTorchFunctionTLS::disabled_state_,
                                   &at::impl::PythonTorchFunctionTLS::stack_>;
+
+/// Opens what Context keeps private.
+using Float32Key = std::pair<at::Float32Backend, at::Float32Op>;
+using Float32Precisions =
+    std::unordered_map<Float32Key, at::Float32Precision, c10::hash<Float32Key>>;
+
+template <auto precisions>
+struct OpenContext {
+    friend const Float32Precisions& float32_precisions(const at::Context& of) {
+        return of.*precisions;
+    }
+};
+
+const Float32Precisions& float32_precisions(const at::Context& of);
+template struct OpenContext<&at::Context::fp32_precision>;
+
+/// Whether CUDA's operations of one sort use TF32, which is false where nothing is set
+/// and, as ATen then raises, where its settings contradict each other. ATen's answer,
+/// and the settings that it was about: it looks up to three of them up each time.
+class AllowsTf32 {
+public:
+    explicit AllowsTf32(at::Float32Op op) noexcept : op_(op) {
+        using enum at::Float32Backend;
+        const auto& settings = float32_precisions(*aten().context);
+        const Float32Key keys[] = {{CUDA, op}, {CUDA, at::Float32Op::ALL},
+                                   {GENERIC, at::Float32Op::ALL}};
+        for (size_t i = 0; i < std::size(keys); ++i) {
+            const auto found = settings.find(keys[i]);
+            settings_[i] = found == settings.end() ? nullptr : &found->second;
+        }
+        ask();
+    }
+
+    bool now() noexcept {
+        bool is_known = true;
+        for (size_t i = 0; i < count; ++i)
+            is_known &= !settings_[i] || *settings_[i] == seen_[i];
+        if (!is_known) [[unlikely]]
+            ask();
+        return allows_;
+    }
+
+private:
+    void ask() noexcept {
+        for (size_t i = 0; i < count; ++i)
+            if (settings_[i]) seen_[i] = *settings_[i];
+        try {
+            const auto found = aten().float32_precision(
+                aten().context, at::Float32Backend::CUDA, op_);
+            allows_ = found == at::Float32Precision::TF32;
+        } catch (...) {
+            allows_ = false;
+        }
+    }
+
+    static constexpr size_t count = 3;
+    const at::Float32Precision* settings_[count];
+    at::Float32Precision seen_[count];
+    at::Float32Op op_;
+    bool allows_ = false;
+};
 
 /// Where a thread's own state lies, as long as the thread lives.
 struct ThreadState {

@@ -55,7 +55,7 @@ constexpr Field fields[] = {{"grad_mode", 0, 0, 1},
                             {"default_dtype", 0, 24, 8},
                             {"num_threads", 0, 32, 32},
                             {"autocast_cache", 1, 0, 1},
-                            {"graph_hooks", 1, 1, 1},
+                            {"graph_hooks", 1, 9, 2},
                             {"allow_fp16_reduce", 1, 2, 2},
                             {"allow_bf16_reduce", 1, 4, 2},
                             {"allow_tf32", 1, 6, 1},
@@ -110,7 +110,7 @@ template <class Read>
 
 uint64_t modes_now(uint64_t mask) {
     const Aten& at = aten();
-    const AtenContext* context = at.context;
+    const at::Context* context = at.context;
     const ThreadState& thread = thread_state();
     const auto in_place = [&](const Field& field, const auto& read) {
         return put(field, mask, read);
@@ -136,34 +136,75 @@ uint64_t modes_now(uint64_t mask) {
            in_place(field_of("num_threads"), [&] { return at.thread_count(); });
 }
 
-/// Whether CUDA's operations of a Float32Op use TF32, which is false where nothing is
-/// set and, as ATen then raises, where its settings contradict each other.
-bool allows_tf32(int op) noexcept {
-    constexpr int cuda = 1, tf32 = 2;  // Float32Backend, Float32Precision
-    try {
-        return aten().float32_precision(aten().context, cuda, op) == tf32;
-    } catch (...) {
-        return false;
-    }
+template <at::Float32Op op>
+bool allows_tf32() {
+    static AllowsTf32 known(op);
+    return known.now();
 }
 
-uint64_t settings_now(uint64_t mask, bool graph_hooks) {
-    constexpr int conv = 1, rnn = 2, matmul = 3;  // Float32Op
+/// Of the hooks of saved tensors.
+enum GraphHooks : uint64_t { no_graphs, two_graphs, unknown_hooks };
+
+/// torch.fx.GraphModule, from when a state is first read or guarded. Never freed.
+constinit PyTypeObject* graph_module = nullptr;
+
+/// False with an exception when there is none.
+bool find_graph_module() {
+    if (graph_module) return true;
+    const auto module = Owned<>::steal(PyImport_ImportModule("torch.fx"));
+    if (!module) return false;
+    auto type = Owned<>::steal(PyObject_GetAttrString(module.get(), "GraphModule"));
+    if (type && !PyType_Check(type.get()))
+        PyErr_SetString(PyExc_TypeError, "torch.fx.GraphModule is not a type");
+    else if (type)
+        graph_module = reinterpret_cast<PyTypeObject*>(type.release());
+    return graph_module != nullptr;
+}
+
+/// isinstance(hook, GraphModule), without the code of a hook that says itself what its
+/// class is: of that one nothing is known.
+GraphHooks graph_of(PyObject* hook) {
+    PyTypeObject* const type = Py_TYPE(hook);
+    if (PyType_IsSubtype(type, graph_module)) return two_graphs;
+    static PyObject* const name = PyUnicode_InternFromString("__class__");
+    const bool is_plain = type->tp_getattro == PyObject_GenericGetAttr && name &&
+                          _PyType_Lookup(type, name) ==
+                              _PyType_Lookup(&PyBaseObject_Type, name);
+    return is_plain ? no_graphs : unknown_hooks;
+}
+
+/// Whether the hooks of saved tensors are two graphs: those Dynamo makes a part of what
+/// it compiles.
+GraphHooks graph_hooks_now() {
+    if (thread_state().saved_tensor_hooks->stack.empty()) [[likely]]
+        return no_graphs;
+    const auto hooks = aten().top_hooks(true);
+    if (!hooks) return no_graphs;
+    GraphHooks found = two_graphs;
+    for (const auto* hook : {&hooks->first, &hooks->second}) {
+        found = graph_of(hook->ptr(&hook->pyinterpreter()));
+        if (found != two_graphs) break;
+    }
+    return found;
+}
+
+uint64_t settings_now(uint64_t mask) {
+    using enum at::Float32Op;
     const Aten& at = aten();
-    const AtenContext* context = at.context;
+    const at::Context* context = at.context;
     const auto in_place = [&](const Field& field, const auto& read) {
         return put(field, mask, read);
     };
     return in_place(field_of("autocast_cache"),
                     [&] { return at.is_autocast_cache_enabled(); }) |
-           in_place(field_of("graph_hooks"), [&] { return graph_hooks; }) |
+           in_place(field_of("graph_hooks"), graph_hooks_now) |
            in_place(field_of("allow_fp16_reduce"),
                     [&] { return at.fp16_reduction(context); }) |
            in_place(field_of("allow_bf16_reduce"),
                     [&] { return at.bf16_reduction(context); }) |
-           in_place(field_of("allow_tf32"), [] { return allows_tf32(matmul); }) |
-           in_place(field_of("cudnn_conv_tf32"), [] { return allows_tf32(conv); }) |
-           in_place(field_of("cudnn_rnn_tf32"), [] { return allows_tf32(rnn); }) |
+           in_place(field_of("allow_tf32"), [] { return allows_tf32<MATMUL>(); }) |
+           in_place(field_of("cudnn_conv_tf32"), [] { return allows_tf32<CONV>(); }) |
+           in_place(field_of("cudnn_rnn_tf32"), [] { return allows_tf32<RNN>(); }) |
            in_place(field_of("autocast_cpu_dtype"),
                     [&] { return at.autocast_dtype(c10::DeviceType::CPU); }) |
            in_place(field_of("autocast_cuda_dtype"),
@@ -185,39 +226,11 @@ uint64_t other_dtypes_now(uint64_t mask) {
     return word;
 }
 
-/// Whether the hooks of saved tensors are two graphs: those Dynamo makes a part of what
-/// it compiles. 1, 0, or -1 with an exception: asks Python, where there are any hooks.
-int has_graph_hooks() {
-    if (thread_state().saved_tensor_hooks->stack.empty()) [[likely]]
-        return 0;
-    const auto hooks = aten().top_hooks(true);
-    if (!hooks) return 0;
-    const auto module = Owned<>::steal(PyImport_ImportModule("torch.fx"));
-    if (!module) return -1;
-    const auto graph =
-        Owned<>::steal(PyObject_GetAttrString(module.get(), "GraphModule"));
-    if (!graph) return -1;
-    for (const auto* hook : {&hooks->first, &hooks->second}) {
-        PyObject* function = hook->ptr(&hook->pyinterpreter());
-        const int is_graph = PyObject_IsInstance(function, graph.get());
-        if (is_graph != 1) return is_graph;
-    }
-    return 1;
-}
-
-/// Facts that `mask` does not ask for are not read. False with an exception.
-bool read_state(const State& mask, State& now) {
-    const Field hooks = field_of("graph_hooks");
-    // First, as it may run Python code.
-    int graph_hooks = 0;
-    if (mask.words[hooks.word] >> hooks.shift & 1) {
-        graph_hooks = has_graph_hooks();
-        if (graph_hooks < 0) return false;
-    }
-    now = {{modes_now(mask.words[0]), settings_now(mask.words[1], graph_hooks),
-            mask.words[2] ? autocast_now() : 0,
-            mask.words[3] ? other_dtypes_now(mask.words[3]) : 0}};
-    return true;
+/// Facts that `mask` does not ask for are not read.
+State state_now(const State& mask) {
+    return {{modes_now(mask.words[0]), settings_now(mask.words[1]),
+             mask.words[2] ? autocast_now() : 0,
+             mask.words[3] ? other_dtypes_now(mask.words[3]) : 0}};
 }
 
 constexpr State all_facts{{~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}}};
@@ -232,11 +245,10 @@ struct StatePattern {
     State mask;
 };
 
-/// guardtree.native_check: the value says nothing.
+/// guardtree.native_pure: the value says nothing.
 int check_state(PyObject*, void* context) {
     const auto& pattern = *static_cast<const StatePattern*>(context);
-    State now;
-    if (!read_state(pattern.mask, now)) return -1;
+    const State now = state_now(pattern.mask);
     uint64_t differs = 0;
     for (size_t i = 0; i < State::count; ++i)
         differs |= (now.words[i] ^ pattern.state.words[i]) & pattern.mask.words[i];
@@ -251,8 +263,7 @@ std::string text_of(const Field& field, uint64_t value) {
 /// "grad_mode=False (expected True), ...": the facts that differ.
 PyObject* found_state(PyObject*, void* context) {
     const auto& pattern = *static_cast<const StatePattern*>(context);
-    State now;
-    if (!read_state(pattern.mask, now)) return nullptr;
+    const State now = state_now(pattern.mask);
     std::string text;
     for (const Field& field : fields) {
         if (!value_of(pattern.mask, field)) continue;
@@ -268,8 +279,8 @@ PyObject* found_state(PyObject*, void* context) {
 }
 
 PyObject* state_facts(PyObject*, PyObject*) {
-    State now;
-    if (!read_state(all_facts, now)) return nullptr;
+    if (!find_graph_module()) return nullptr;
+    const State now = state_now(all_facts);
     auto facts = Owned<>::steal(PyDict_New());
     for (const Field& field : fields) {
         const uint64_t value = value_of(now, field);
@@ -303,11 +314,12 @@ bool add_fact(PyObject* name, PyObject* value, StatePattern& to) {
     return false;
 }
 
-/// state_check(facts) -> a capsule for GuardManager.native.
+/// state_check(facts) -> a capsule for GuardManager.native_pure.
 PyObject* state_check(PyObject*, PyObject* facts) {
     if (!PyDict_Check(facts)) {
         return PyErr_Format(PyExc_TypeError, "expected a dict, found %R", facts);
     }
+    if (!find_graph_module()) return nullptr;
     StatePattern pattern{};
     PyObject* name = nullptr;
     PyObject* value = nullptr;
@@ -316,7 +328,7 @@ PyObject* state_check(PyObject*, PyObject* facts) {
     }
     static NativeFound functions{reinterpret_cast<void*>(&check_state), &found_state};
     PyObject* capsule =
-        PyCapsule_New(&functions, native_check_found, [](PyObject* self) {
+        PyCapsule_New(&functions, native_pure_found, [](PyObject* self) {
                           delete static_cast<StatePattern*>(PyCapsule_GetContext(self));
                       });
     if (capsule) PyCapsule_SetContext(capsule, new StatePattern(pattern));
