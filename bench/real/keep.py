@@ -188,7 +188,12 @@ class Values:
             self.note(owner, "__func__", value)
         elif step == "referent":
             self.note(owner, "to", value)
-        elif step in ("attr", "instance_attr", "module_attr"):
+        elif step == "closure_cell":
+            cells = owner.__closure__
+            self.note(owner, "__closure__", cells)
+            self.note(cells, operand, cells[operand])
+            self.note(cells[operand], "cell_contents", value)
+        elif step in ("attr", "instance_attr", "module_attr", "plain_attr", "slot"):
             own = getattr(owner, "__dict__", {})
             slot = inspect.getattr_static(type(owner), operand, None)
             special = isinstance(owner, (type, types.FunctionType, types.CellType))

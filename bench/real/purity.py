@@ -1,10 +1,12 @@
-"""Whether to read an attribute runs Python code of the value's type."""
+"""Whether to read an attribute runs Python code of the value's type, or any code."""
 
 from __future__ import annotations
 
 import inspect
 from types import FunctionType, ModuleType
 from typing import Any
+
+from guardtree import semantics
 
 MISSING = object()
 
@@ -27,3 +29,12 @@ def runs_python(value: Any, name: str) -> bool:
         return isinstance(found.fget, FunctionType)
     get = inspect.getattr_static(type(found), "__get__", MISSING)
     return isinstance(get, FunctionType)
+
+
+def is_plain(value: Any, name: str) -> bool:
+    """Whether the attribute is in a slot or the own dict, and no code is asked."""
+    try:
+        semantics.plain_attr(value, name)
+    except LookupError:
+        return False
+    return True

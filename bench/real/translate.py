@@ -15,7 +15,7 @@ from typing import Any
 
 import guardtree as gt
 
-from . import leafs, shapes
+from . import attributes, leafs, shapes
 from .purity import runs_python
 from .record import Node, Recording
 
@@ -67,6 +67,8 @@ OF_FUNCTIONS = {
     "func_defaults": ("defaults", "__defaults__"),
     "func_kwdefaults": ("kwdefaults", "__kwdefaults__"),
 }
+# Steps that read an attribute, and which one where they do not say.
+ATTRIBUTES = {"getattr": "", "closure": "__closure__"}
 PRESENT = (("is_none",), ("is_not_none",))
 
 
@@ -175,6 +177,10 @@ class Translator:
             return self.handle(owner).instance_attr(operand)
         base = self.handle(parent)
         example = parent.example
+        if name in ATTRIBUTES and not self.literal:
+            found = self.attribute_step(base, node, operand or ATTRIBUTES[name])
+            if found is not None:
+                return found
         if name == "closure":
             self.say(name, "attr")
             return base.attr("__closure__")
@@ -262,6 +268,18 @@ class Translator:
         owner = node.parent.parent.example  # type: ignore[union-attr]
         can = leafs.are_constant(node.operands) and not isinstance(owner, type)
         return node.step == "dict_getitem" and can and not self.literal
+
+    def attribute_step(self, base: Any, node: Node, name: str) -> Any:
+        """A step to an attribute that runs no code; None without one."""
+        if (cell := attributes.cell_of(node, name)) is not None:
+            self.say(node.step, "closure_cell")
+            return self.handle(cell[0]).closure_cell(cell[1])
+        found = attributes.step_of(node, name)
+        if found is None:
+            return None
+        step, operands = found
+        self.say(node.step, step)
+        return getattr(base, step)(*operands)
 
     def is_module_attr(self, example: Any, name: Any) -> bool:
         """Whether an attribute is in the dict of a module."""

@@ -11,6 +11,7 @@
 #include "../../framelocals/dict_watch.h"
 #include "../../framelocals/no_memory.h"
 #include "../objects/dict_lookup.h"
+#include "../objects/plain_attribute.h"
 #include "../objects/static_attribute.h"
 #include "../ops/named_op.h"
 #include "../program/program.h"
@@ -195,6 +196,13 @@ private:
                 const Stay stay = use(dict, key_read(step), Reads::item, {});
                 if (stay != Stay::unknown) return stay;
             }
+        } else if constexpr (reads == Reads::class_and_attribute) {
+            PyObject* const name = key_read(step);
+            if (keeps_plain_name(source, name) && has_dict_of(source)) {
+                PyObject* dict = *place_of_dict(source.object);
+                const Stay stay = use(dict, name, Reads::item, {});
+                if (stay != Stay::unknown) return stay;
+            }
         } else if constexpr (reads == Reads::type) {
             return has_type(source) ? Stay::compared : Stay::unknown;
         } else if constexpr (std::same_as<T, FunctionGlobals>) {
@@ -295,6 +303,14 @@ private:
                               Sort::version});
         }
         return true;
+    }
+
+    /// The same, and what the MRO says of the name leaves the value's own dict its
+    /// say: as a descriptor it is of a type that cannot change.
+    bool keeps_plain_name(Value value, PyObject* name) {
+        const PlainPlace place = plain_place(value.object, name);
+        return place.sort == PlainPlace::Sort::instance && place.is_lasting &&
+               keeps_names_of_class(value, name);
     }
 
     /// The objects that a kind's operands name weakly: once one died, what is at its

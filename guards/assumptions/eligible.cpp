@@ -26,7 +26,9 @@ bool is_plain(const Op& op) noexcept {
 }
 
 bool reads_dict(const Op& op) noexcept {
-    return op.info().reads == Reads::item || op.info().reads == Reads::attribute;
+    const Reads reads = op.info().reads;
+    return reads == Reads::item || reads == Reads::attribute ||
+           reads == Reads::class_and_attribute;
 }
 
 /// What is handed over without having been looked at is fetched after all guards: it

@@ -30,6 +30,7 @@
 #include "../steps/module_attr.h"
 #include "../steps/mro.h"
 #include "../steps/native_get.h"
+#include "../steps/plain_attr.h"
 #include "../steps/referent.h"
 #include "../steps/set_item.h"
 #include "../steps/size.h"
@@ -71,6 +72,7 @@
     X(ModuleAttr, module_attr) \
     X(Mro, mro) \
     X(NativeGet, native_get) \
+    X(PlainAttr, plain_attr) \
     X(Referent, referent) \
     X(SetItem, set_item) \
     X(Size, size) \
@@ -83,5 +85,5 @@
     X(TypeDict, type_dict)
 
 namespace guardtree {
-using AllSteps = TypeList<Attr, Builtin, Call, Closure, ClosureCell, Code, Compute, ContextVar, Defaults, DequeItem, DictItem, DictKey, DictValue, FLocals, FunctionGlobals, GenericAttr, Global, InstanceAttr, Item, Kwdefaults, ListItem, Local, MethodFunction, MethodSelf, Module, ModuleAttr, Mro, NativeGet, Referent, SetItem, Size, Slot, StorageOffset, Stride, TupleItem, TupleIteratorItem, Type, TypeDict>;
+using AllSteps = TypeList<Attr, Builtin, Call, Closure, ClosureCell, Code, Compute, ContextVar, Defaults, DequeItem, DictItem, DictKey, DictValue, FLocals, FunctionGlobals, GenericAttr, Global, InstanceAttr, Item, Kwdefaults, ListItem, Local, MethodFunction, MethodSelf, Module, ModuleAttr, Mro, NativeGet, PlainAttr, Referent, SetItem, Size, Slot, StorageOffset, Stride, TupleItem, TupleIteratorItem, Type, TypeDict>;
 }

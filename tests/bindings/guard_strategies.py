@@ -62,7 +62,7 @@ no_operands = st.just(())
 
 STEPS: dict[str, Any] = {
     **dict.fromkeys(["attr", "generic_attr", "slot", "module_attr"], one_text),
-    "instance_attr": one_text,
+    **dict.fromkeys(["instance_attr", "plain_attr"], one_text),
     **dict.fromkeys(["item", "dict_item"], one_key),
     **dict.fromkeys(
         ["list_item", "tuple_item", "deque_item", "set_item", "dict_key"],
@@ -178,7 +178,8 @@ def fitting_steps(value: Any) -> list[tuple[Any, ...]]:
         found.append(("tuple_iterator_item", 0))
     for name in NAMES["own_dict"](value) if not is_a(value, type) else ():
         if type(name) is str:
-            found += [("attr", name), ("instance_attr", name), ("generic_attr", name)]
+            steps = ("attr", "instance_attr", "generic_attr", "plain_attr")
+            found += [(step, name) for step in steps]
     return found
 
 

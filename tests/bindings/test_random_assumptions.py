@@ -52,6 +52,16 @@ def number(of: int) -> int:
     return 10**9 + int(str(of))
 
 
+def object_getattribute(self: Any, name: str) -> Any:
+    return object.__getattribute__(self, name)
+
+
+# A data descriptor for what the own dict holds.
+STORED = property(
+    lambda self: vars(self)["a"], lambda self, value: vars(self).update(a=value)
+)
+
+
 def function_with(names: dict[str, Any]) -> Any:
     return types.FunctionType(scope.__code__, names, closure=(types.CellType(),))
 
@@ -141,6 +151,16 @@ class World:
             del owner.c
         else:
             owner.c = 1
+
+    def change_how_a_class_reads(self) -> None:
+        owner = self.pick.choice((First, Second))
+        name = self.pick.choice(["a", "__getattribute__"])
+        if name in vars(owner):
+            delattr(owner, name)
+        elif name == "a":
+            owner.a = self.pick.choice([1, STORED])
+        else:
+            owner.__getattribute__ = object_getattribute
 
     def replace_dict(self) -> None:
         self.some_thing().__dict__ = {"a": self.value(), "b": self.value()}
@@ -241,6 +261,7 @@ CHANGES: list[Callable[[World], None]] = [
         "replace_thing", "replace_inner", "replace_table", "replace_local",
         "change_items", "replace_pair", "replace_module", "replace_owner",
         "look_at_owner", "change_owner", "replace_modules", "change_names_of_a_class",
+        "change_how_a_class_reads",
     }
 ]  # fmt: skip
 
@@ -288,6 +309,7 @@ OWNERS: list[Callable[[gt.GuardManager], gt.GuardManager]] = [
 OF_OWNERS: list[list[Any]] = [
     ["module_attr"],
     ["instance_attr"],
+    ["plain_attr"],
     ["dict_item"],
     [["tuple_item", 0], "dict_item"],
     [["function_globals"], "dict_item"],
@@ -322,6 +344,10 @@ ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.local("x").instance_attr("a").type_match(int),
     lambda g: g.local("x").instance_attr("b").is_not_none(),
     lambda g: inner_of(g.local("x")).instance_attr("a").type_match(int),
+    lambda g: g.global_("thing").plain_attr("a").type_match(int),
+    lambda g: g.global_("thing").plain_attr("inner").plain_attr("b").type_match(int),
+    lambda g: g.local("x").plain_attr("a").int_range(10**9, 10**9 + 1),
+    lambda g: g.local("x").plain_attr("c").is_not_none(),
     lambda g: g.global_("thing").lacks_instance_attr("b"),
     lambda g: g.local("x").lacks_instance_attr("c"),
     lambda g: g.global_("thing").lacks_static_attr("c"),
@@ -356,8 +382,9 @@ def module() -> Any:
     sys.modules = modules
     del sys.modules[MODULE]
     for owner in (First, Second, Sized):
-        if "c" in vars(owner):
-            del owner.c
+        for name in ("a", "c", "__getattribute__"):
+            if name in vars(owner):
+                delattr(owner, name)
 
 
 def test_assumed_guards_agree_with_plain_ones(module: Any) -> None:

@@ -76,6 +76,7 @@ NO_PARTS = {
         GuardManager.mro GuardManager.native GuardManager.native_get
         GuardManager.native_pure GuardManager.note
         GuardManager.python GuardManager.range_iterator GuardManager.referent
+        GuardManager.plain_attr
         GuardManager.size GuardManager.slot GuardManager.storage_offset
         GuardManager.stride GuardManager.tuple_iterator_item
         GuardManager.tuple_iterator_length GuardManager.type GuardManager.type_dict

@@ -78,6 +78,7 @@ STEPS: dict[str, tuple[Callable[[Any], Any], Any]] = {
     "module": (lambda g: g.module("sys"), 0),
     "module_attr": (lambda g: g.local("a").module_attr("path"), sys),
     "mro": (lambda g: g.local("a").mro(), Plain),
+    "plain_attr": (lambda g: g.local("a").plain_attr("name"), PLAIN),
     "referent": (lambda g: g.local("a").referent(), REFERENCE),
     "slot": (lambda g: g.local("a").slot("slot"), SLOTTED),
     "tuple_iterator_item": (lambda g: g.local("a").tuple_iterator_item(0), advanced),

@@ -353,6 +353,13 @@ class GuardManager:
         an exception for nothing, null with one for an error. The capsule is called
         guardtree.native_get. In Python: `get_native(function, value)`."""
 
+    def plain_attr(self, name: Hashable) -> GuardManager:
+        """An attribute that `getattr` finds in the value's own `__dict__` or in a
+        slot, without running code. Fetches nothing where `getattr` would run code
+        or ask a class: the value is a class, its type has a `__getattribute__`
+        other than object's, or a property or another data descriptor has the name.
+        In Python: `plain_attr(value, name)`."""
+
     def referent(self) -> GuardManager:
         """The object of a weakref.ref (or a subclass), while it lives. In Python:
         `live_referent(value)`."""

@@ -56,6 +56,7 @@ from .objects import (
     has_static_attr,
     instance_attr,
     live_referent,
+    plain_attr,
     slot_value,
     weak_reference,
 )
@@ -98,6 +99,7 @@ __all__ = [
     "native_is_int",
     "native_type_of",
     "overlapping_pairs",
+    "plain_attr",
     "plain_contains",
     "plain_function",
     "plain_list",

@@ -94,6 +94,30 @@ def slot_value(value: Any, name: str) -> Any:
     return content
 
 
+def plain_attr(value: Any, name: str) -> Any:
+    """The attribute that ``getattr`` finds in a slot or in the value's own dict.
+
+    LookupError where there is none, and where ``getattr`` would run code or ask a
+    class: for a class, where the type has a ``__getattribute__`` other than object's,
+    and where a property or another data descriptor has the name. No user code runs.
+    """
+    kind = type(value)
+    getattribute = found_in_mro(kind, "__getattribute__")
+    if is_a(value, type) or getattribute is not object.__getattribute__:
+        raise LookupError(name)
+    found = found_in_mro(kind, name)
+    if type(found) is types.MemberDescriptorType:
+        try:
+            return slot_value(value, name)
+        except (AttributeError, TypeError):  # empty, or of another layout
+            raise LookupError(name) from None
+    words = [word for word in ("__get__", "__set__", "__delete__")
+             if found_in_mro(type(found), word) is not MISSING]  # fmt: skip
+    if "__get__" in words and len(words) > 1:
+        raise LookupError(name)
+    return dict_item(own_dict(value), name)
+
+
 def has_len(value: Any) -> bool:
     """Whether the value's type or a base has a ``__len__``. It is not called."""
     return found_in_mro(type(value), "__len__") is not MISSING

@@ -1,0 +1,100 @@
+// Attributes that `getattr` finds without asking code.
+// SPDX-License-Identifier: MIT
+#include "plain_attribute.h"
+
+#include <structmember.h>
+
+#include "static_attribute.h"
+
+namespace guardtree {
+namespace {
+
+using Sort = PlainPlace::Sort;
+
+/// What is known of names in types, by the version tag: CPython replaces a type's tag
+/// when the type or a base changes and gives none twice. Entries hold their names, and
+/// nothing of the type.
+class PlainPlaces {
+public:
+    const PlainPlace* find(unsigned tag, PyObject* name) const noexcept {
+        const Entry& entry = entries_[number_of(tag, name)];
+        return entry.tag == tag && entry.name == name ? &entry.place : nullptr;
+    }
+
+    /// `tag` is not 0.
+    void add(unsigned tag, PyObject* name, const PlainPlace& place) noexcept {
+        Entry& entry = entries_[number_of(tag, name)];
+        PyObject* const former = entry.name;
+        entry = {tag, Owned<>::share(name).release(), place};
+        Owned<>::steal(former).reset();  // a str: no user code
+    }
+
+private:
+    struct Entry {
+        unsigned tag = 0;
+        PyObject* name = nullptr;
+        PlainPlace place;
+    };
+
+    static size_t number_of(unsigned tag, PyObject* name) noexcept {
+        return (tag * 31 + (reinterpret_cast<uintptr_t>(name) >> 4)) % count;
+    }
+
+    static constexpr size_t count = 512;
+    Entry entries_[count];
+};
+
+constinit PlainPlaces known_places;  // never freed: it outlives all guards
+
+/// Interned, as long as the process lives.
+PyObject* interned(const char* text) noexcept {
+    PyObject* const made = PyUnicode_InternFromString(text);
+    if (!made) PyErr_Clear();
+    return made;
+}
+
+/// `getattr` begins with object.__getattribute__, and with nothing else of C's.
+bool reads_as_object(PyTypeObject* type) noexcept {
+    static PyObject* const getattribute = interned("__getattribute__");
+    static PyObject* const getattr = interned("__getattr__");
+    if (!getattribute || !getattr) return false;
+    const Borrowed<> found = find_in_mro(type, getattribute);
+    if (!found || found.get() != find_in_mro(&PyBaseObject_Type, getattribute).get())
+        return false;
+    return type->tp_getattro == PyObject_GenericGetAttr || find_in_mro(type, getattr);
+}
+
+/// A type that stays as it is: what it says of its instances as descriptors, too.
+bool is_immutable(PyTypeObject* type) noexcept {
+    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE);
+}
+
+PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexcept {
+    if (!reads_as_object(type)) return {};
+    const Borrowed<> found = find_in_mro(type, name);
+    if (!found) return {Sort::instance, true};
+    PyTypeObject* const kind = Py_TYPE(found.get());
+    if (slot_content(found.get(), value).is_slot) {
+        const auto* member =
+            reinterpret_cast<const PyMemberDescrObject*>(found.get())->d_member;
+        return {Sort::slot, true, member->type == T_OBJECT_EX, member->offset};
+    }
+    if (kind->tp_descr_get && kind->tp_descr_set) return {};
+    return {Sort::instance, is_immutable(kind)};
+}
+
+}  // namespace
+
+PlainPlace plain_place(PyObject* value, PyObject* name) noexcept {
+    if (PyType_Check(value)) return {};
+    PyTypeObject* const type = Py_TYPE(value);
+    const unsigned tag = version_tag(type, name);
+    if (tag) {
+        if (const PlainPlace* known = known_places.find(tag, name)) return *known;
+    }
+    const PlainPlace place = find_place(type, name, value);
+    if (tag && place.is_lasting) known_places.add(tag, name, place);
+    return place;
+}
+
+}  // namespace guardtree
