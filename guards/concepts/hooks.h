@@ -1,9 +1,8 @@
-// What a kind, a step or a relation may say about itself besides what it has to.
+// The optional members of kinds, steps and relations.
 // SPDX-License-Identifier: MIT
-//
-// Each hook is a member function that its struct has or has not; who asks for it is in
-// brackets. A public function that is neither here nor in kind.h is refused by
-// tests/house/test_rooms.py, so a misspelt hook is found.
+// Each hook is a member function that a struct may define. The room that calls it is in
+// brackets. tests/house/test_rooms.py rejects a public function that is neither here
+// nor in kind.h, so a misspelt hook is found.
 #pragma once
 #include <Python.h>
 
@@ -20,7 +19,7 @@ namespace guardtree {
 
 class Op;
 
-/// A kind that passes only values of these keys. [lookup: finding entries]
+/// A kind that passes only values with one of these keys. [lookup: finding entries]
 template <class K>
 concept HasKeys = requires(const K& kind, std::vector<Keys>& to) {
     kind.add_keys(to);
@@ -32,58 +31,61 @@ concept HasExactType = requires(const K& kind) {
     { kind.exact_type() } -> std::same_as<PyTypeObject*>;
 };
 
-/// A kind that passes this object alone, which never dies. [compile: name blocks]
+/// A kind that passes only this object, which never dies. [compile: name blocks]
 template <class K>
 concept HasOnlyObject = requires(const K& kind) {
     { kind.only_object() } -> std::same_as<PyObject*>;
 };
 
-/// A kind that passes only what equals this constant. [tree: simplify]
+/// A kind that passes only values equal to this constant. [tree: simplify]
 template <class K>
 concept HasOnlyConstant = requires(const K& kind) {
     { kind.only_constant() } -> std::same_as<PyObject*>;
 };
 
-/// What is known of a check that was not made.
+/// What can be said about a check without running it.
 enum class Known : uint8_t { nothing, passes, fails };
 
 constexpr Known known_to(bool pass) noexcept {
     return pass ? Known::passes : Known::fails;
 }
 
-/// A kind whose answer the exact type of the value may tell. [tree: simplify]
+/// A kind whose answer may follow from the exact type of the value. [tree: simplify]
 template <class K>
 concept KnowsByType = requires(const K& kind, PyTypeObject* type) {
     { kind.known_by_type(type) } -> std::same_as<Known>;
 };
 
-/// A kind whose answer another check of the same kind, which passed, may tell.
+/// A kind whose answer may follow from another check of the same kind that passed.
 /// [tree: simplify]
 template <class K>
 concept KnowsByAnother = requires(const K& kind, const K& passed) {
     { kind.known_by(passed) } -> std::same_as<Known>;
 };
 
-/// A kind two checks of which can be one: false where they cannot. [tree: simplify]
+/// A kind that can merge two checks into one; false if these two do not merge.
+/// [tree: simplify]
 template <class K>
 concept CanBeJoined = requires(const K& kind, const K& other, K& both) {
     { kind.join(other, both) } -> std::same_as<bool>;
 };
 
-/// A kind made of kinds, about the same value. [tree: order, simplify]
+/// A kind that contains other kinds, which check the same value. [tree: order,
+/// simplify]
 template <class K>
 concept HasInnerKinds = requires(const K& kind) {
     { kind.inner_kinds() } -> std::same_as<std::span<const Op>>;
 };
 
-/// A kind that has more to say of a value than its repr. [run: explain]
+/// A kind that describes a value better than its repr does. [run: explain]
 template <class K>
 concept TellsWhatItFound = requires(const K& kind, PyObject* value) {
     { kind.found(value) } -> std::same_as<std::string>;
 };
 
-/// A step or a kind that reads a dict which is not the value itself: of a view, where
-/// it starts a path, or of the value; borrowed, null where there is none. [assumptions]
+/// A step or a kind that reads a dict other than the value itself. A root takes the
+/// dict from the view, other ops from the value. The result is borrowed, and null if
+/// there is no dict. [assumptions]
 template <class T>
 concept ReadsDictOfView = requires(const View& view) {
     { T::dict_of(view) } -> std::same_as<PyObject*>;
@@ -94,7 +96,7 @@ concept ReadsDictOfValue = requires(PyObject* value) {
     { T::dict_of(value) } -> std::same_as<PyObject*>;
 };
 
-/// A root that names a slot: it is bound to a code object. [compile]
+/// A root that names a slot. Compiling binds it to a code object. [compile]
 template <class S>
 concept BindsToCode = requires(S step, PyCodeObject* code, std::string& problem) {
     { step.bind(code, problem) } -> std::same_as<bool>;
@@ -106,15 +108,15 @@ concept NamesItsValues = requires(const R& relation) {
     relation.names();
 };
 
-/// A relation that is told as a call over the paths of its values. [run: explain]
+/// A relation that prints as a call with the paths of its values. [run: explain]
 template <class R>
 concept CalledOverPaths =
     requires(const R& relation, std::span<const std::string> paths) {
         { relation.call(paths) } -> std::same_as<std::string>;
     };
 
-/// A relation whose answer may be known before there are values: by its `nodes`, which
-/// are equal where the path is the same, and the constants that values equal, or null.
+/// A relation whose answer may be known without values. `nodes` are equal where the
+/// paths are equal; `constants` has the constant that a value must equal, or null.
 /// [tree: simplify]
 template <class R>
 concept KnowsByNodes = requires(const R& relation, std::span<const uint32_t> nodes,
@@ -122,7 +124,7 @@ concept KnowsByNodes = requires(const R& relation, std::span<const uint32_t> nod
     { relation.known_by_nodes(nodes, constants) } -> std::same_as<Known>;
 };
 
-/// A relation that knows why its values do not pass. [run: explain]
+/// A relation that can say why its values do not pass. [run: explain]
 template <class R>
 concept TellsWhy =
     requires(const R& relation, std::span<PyObject* const> values,

@@ -1,8 +1,7 @@
-// Operands of not_ and any_of: kinds with operands of their own.
+// Operands of not_ and any_of: kinds that have operands of their own.
 // SPDX-License-Identifier: MIT
-//
 // In Python an inner kind is a tuple of its name and its operands: `("is_none",)`,
-// `("type_match", int)`. They nest: `("not_", ("is_none",))`, 32 deep at most.
+// `("type_match", int)`. They nest at most 32 deep: `("not_", ("is_none",))`.
 #pragma once
 #include <Python.h>
 
@@ -13,7 +12,7 @@ namespace guardtree {
 class KindList;
 class Op;
 
-/// Kinds in order, kept alive by the References of the outer op.
+/// Kinds in order. The References of the outer op keep them alive.
 struct InnerKinds {
     const KindList* list = nullptr;
 
@@ -25,13 +24,14 @@ struct InnerKinds {
     static bool read(PyObject* from, InnerKinds& to, References& keep,
                      Diagnostic& problem);
 
-    /// Tries the kinds in order until one does not fail: its answer, or fail.
+    /// Tries the kinds in order. Returns the verdict of the first one that does not
+    /// fail, or fail if all of them fail.
     Verdict first_not_failing(PyObject* value) const noexcept;
 
-    /// The kinds as ops, in order; they live as long as this does.
+    /// The kinds as ops, in order. They live as long as this operand's References.
     std::span<const Op> ops() const noexcept;
 
-    /// The kinds in Python, about `value`: "(x is None or type(x) is int)".
+    /// The kinds as a Python expression over `value`: "(x is None or type(x) is int)".
     std::string python(const std::string& value) const;
 };
 

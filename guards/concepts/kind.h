@@ -1,6 +1,6 @@
-// What a guard kind, a step and a relation are: the concepts, and what each says about
-// itself; what it may say besides is in hooks.h. Read this first;
-// kinds/type_match.h is the shortest example.
+// What a guard kind, a step and a relation are: the concepts, and the description that
+// each one provides. Optional members are in hooks.h. Start here; kinds/type_match.h is
+// the shortest example.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -23,61 +23,64 @@
 
 namespace guardtree {
 
-/// The answer of a check. `error`: Python code that the check ran raised; the exception
-/// is pending until the walk takes it.
+/// The result of a check. `error` means that Python code raised during the check. The
+/// exception is pending until the walk takes it.
 enum class Verdict : uint8_t { fail, pass, error };
 
-/// What of a value an op goes by, for assumptions: which changes can change its answer.
+/// Which part of a value an op depends on. Assumptions use it to decide which changes
+/// invalidate the result.
 enum class Reads : uint8_t {
-    anything,   ///< it is run anew
-    identity,   ///< nothing that can change while the value lives
+    anything,   ///< unknown: the op is run again each time
+    identity,   ///< only parts that cannot change while the value lives
     type,       ///< the exact type
-    attribute,  ///< an entry of the dict that the value has its attributes in
-    class_and_attribute,  ///< that, and where the name lies in its type's MRO
-    item,       ///< an entry of the dict that it is; the operand `key` or `name`
-    keys,       ///< which keys the dict that it is has, and their order
-    entries,    ///< all of the dict that it is
+    attribute,  ///< an entry of the dict in which the value keeps its attributes
+    class_and_attribute,  ///< `attribute`, and the entry of the name in its type's MRO
+    item,     ///< the value is a dict: its entry for the operand `key` or `name`
+    keys,     ///< the value is a dict: its keys and their order
+    entries,  ///< the value is a dict: all its entries
 };
 
-/// What every kind, step and relation says about itself. Docs, errors, bindings, tests
-/// and the printed tree read only this.
+/// The description of a kind, step or relation. Docs, errors, bindings, tests and
+/// printed trees read nothing else.
 struct Info {
     std::string_view name;     ///< Python method, DSL word, file stem
     std::string_view summary;  ///< one sentence, for docs
-    /// The same in Python, over `value` and the operands by name, in the words of
-    /// guardtree.semantics: what a tree prints and what strict mode evaluates.
+    /// The meaning as a Python expression over `value` and the operand names, with the
+    /// functions of guardtree.semantics. Trees print it and strict mode evaluates it.
     std::string_view python;
-    /// Another text that means this kind or step when it is read; where Python would
-    /// ask user code or convert, the guard is stricter.
+    /// A second text that parses to this kind or step. The guard is stricter than that
+    /// text where Python would call user code or convert types.
     std::string_view shorthand = {};
-    /// What a kind's operands say of `value`, for reports of what entries differ in:
-    /// "len(value)" of length. Empty: the kind by its name.
+    /// The fact about `value` that a kind's operands determine, for reports of the
+    /// differences between entries. Example: "len(value)" for length. If it is empty,
+    /// the report uses the kind's name.
     std::string_view fact = {};
-    /// User code may run. Values that live across such an op are owned by the walk.
+    /// User code may run. The walk owns values that are live across such an op.
     bool calls_python = false;
-    /// A kind whose answer about a value that equals a constant is that about the
-    /// constant itself, for good: no user code, no identity, no order of keys.
+    /// The verdict on a value that equals a constant is always the verdict on the
+    /// constant itself. Such a kind depends on no user code, identity or order of keys.
     bool is_by_value = false;
-    /// A kind whose check is a few instructions and no call: the hook evaluates
-    /// programs of such kinds on locals before it has a stack frame.
+    /// The check is a few instructions without a call. The hook evaluates programs of
+    /// such kinds on locals before it has a stack frame.
     bool is_leaf = false;
     Reads reads = Reads::anything;
 };
 
-/// One documented, executed case of a kind: with these operands `pass` passes and
-/// `fail` fails. All fields are Python expressions.
+/// A documented example of a kind, which tests execute. With these operands `pass`
+/// passes and `fail` fails. All fields are Python expressions.
 struct Example {
     std::string_view operands, pass, fail;
 };
 
-/// One documented, executed case of a step: from `value` it fetches `result`; from
-/// `fail` it fetches nothing, and the guard fails. An empty `fail`: no value does so.
+/// A documented example of a step, which tests execute. From `value` it fetches
+/// `result`. From `fail` it fetches nothing and the guard fails. An empty `fail` means
+/// that every value has the part.
 struct StepExample {
     std::string_view operands, value, result, fail;
 };
 
-/// One documented, executed case of a relation: it passes over the values of the tuple
-/// `pass` and fails over those of `fail`.
+/// A documented example of a relation, which tests execute. It passes for the values in
+/// the tuple `pass` and fails for those in `fail`.
 struct RelationExample {
     std::string_view operands, pass, fail;
 };
@@ -96,7 +99,7 @@ constexpr auto operand(std::string_view name, T Owner::*member) {
 template <class... Ts>
 struct TypeList {};
 
-/// Operands fit in the payload of an Op: two words.
+/// Operands must fit in the payload of an Op, which is two words.
 inline constexpr size_t op_payload_size = 16;
 
 template <class T>
@@ -109,7 +112,7 @@ concept Described = std::is_trivially_copyable_v<T> &&
     >= 1;
 };
 
-/// A leaf check on one value. `value` is borrowed and never null.
+/// A check of one value. `value` is borrowed and never null.
 template <class K>
 concept GuardKind = Described<K> && requires(const K kind, PyObject* value) {
     { kind.check(value) }
@@ -124,7 +127,7 @@ constexpr bool is_leaf_kind = false;
 template <GuardKind K>
 constexpr bool is_leaf_kind<K> = K::info.is_leaf && !K::info.calls_python;
 
-/// Steps whose look-up begins where the last one ended.
+/// Steps whose look-up starts where the previous one found its value.
 template <class S>
 concept RememberingRoot = Described<S> &&
     requires(const S step, const View& view, Remembered remembered) {
@@ -157,12 +160,13 @@ concept ValueStep = RememberingStep<S> ||
             std::same_as<decltype(step.get(value)), Owned<>>;
     });
 
-/// Fetches a child value. Null without an exception: there is no such child, the guard
-/// fails. Null with one (only where the info says calls_python): the verdict is error.
+/// Fetches a child value. Null without an exception means that there is no such child,
+/// and the guard fails. Null with an exception means verdict `error`; only a step whose
+/// info says calls_python may return it.
 template <class S>
 concept GuardStep = RootStep<S> || ValueStep<S>;
 
-/// True for a step whose result nobody else keeps alive.
+/// True for a step that returns a new reference.
 template <class S>
 constexpr bool returns_owned = [] {
     if constexpr (RememberingRoot<S> || RememberingStep<S>) {
@@ -175,8 +179,8 @@ constexpr bool returns_owned = [] {
     }
 }();
 
-/// True for a step that may take over the place of a value that nothing needs any more:
-/// dropping that value may run user code, as the step itself may.
+/// True for a step that may reuse the place of a value that no op needs any more.
+/// Releasing that value may run user code, and so may the step itself.
 template <class S>
 constexpr bool takes_places_over = [] {
     if constexpr (GuardStep<S>) {
@@ -186,9 +190,10 @@ constexpr bool takes_places_over = [] {
     }
 }();
 
-/// A check over several values. `values` is the walk's scratch: borrowed, none null,
-/// and the relation may reorder them. `arity_problem(count)` is empty when it takes
-/// that many; `text(paths)` is the relation in Python.
+/// A check of several values. `values` is scratch memory of the walk. The values are
+/// borrowed, none is null, and the relation may reorder them. `arity_problem(count)`
+/// returns an empty string if the relation accepts that many values. `text(paths)` is
+/// the relation in Python.
 template <class R>
 concept GuardRelation = Described<R> &&
     requires(const R relation, std::span<PyObject*> values,

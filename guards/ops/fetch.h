@@ -1,4 +1,4 @@
-// Steps and kinds one by one, outside a walk.
+// Runs single steps and kinds outside a walk.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <vector>
@@ -7,8 +7,9 @@
 
 namespace guardtree {
 
-/// Where a value is fetched from: a slot or, where `slot` is -1, the first step; then
-/// step by step. Operands of the steps belong to the program it was asked of.
+/// How to fetch a value: from a slot, or by the first step if `slot` is -1, and then
+/// step by step. The operands of the steps belong to the program that returned the
+/// path.
 struct ValuePath {
     int32_t slot = -1;
     std::vector<Op> steps;
@@ -16,21 +17,24 @@ struct ValuePath {
 
 bool same_path(const ValuePath& a, const ValuePath& b) noexcept;
 
-/// The child that a plain step fetches from a view (roots) or a value, borrowed; null
-/// when it is not there, or `from` is null. About 2 ns.
+/// Returns the child that a plain step fetches from a view (roots) or a value. The
+/// result is borrowed, and null if there is no such child or `from` is null. About 2
+/// ns.
 PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept;
 
-/// What a kind with these operands (of its type; Op::operands) says of a value.
+/// Runs a kind on a value. `operands` points to the kind's operands (Op::operands).
 using KindCheck = bool (*)(const void* operands, PyObject* value) noexcept;
 
-/// The check of a kind that runs no user code; of another, one that always fails.
+/// The check of a kind that runs no user code. For other kinds, a check that always
+/// fails.
 KindCheck check_of_kind(OpCode code) noexcept;
 
-/// Runs no user code and makes no reference, so that `fetch` may take it.
+/// Whether a step runs no user code and returns a borrowed reference, so that `fetch`
+/// can take it.
 bool is_plain_step(const Op& step) noexcept;
 
-/// The value at the end of a path of plain steps, borrowed; null when it is not there.
-/// About 2 ns for a step.
+/// The value at the end of a path of plain steps. Borrowed, and null if it does not
+/// exist. About 2 ns per step.
 PyObject* fetch(const ValuePath& path, const View& view) noexcept;
 
 }  // namespace guardtree

@@ -1,5 +1,5 @@
-// A run of values of one place (a frame's slots, a list, a tuple) whose exact types are
-// checked together.
+// A group of values of one container (a frame's slots, a list, a tuple) whose exact
+// types one op checks together.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -12,25 +12,27 @@
 
 namespace guardtree {
 
-/// One value: where it lies, what its type is to be.
+/// One value: its index and its expected type.
 struct BlockItem {
     TypeIdentity type;
     Py_ssize_t index;  ///< of a slot, or from the front of the list or tuple
 };
 
-/// The operands of an item block. The compiler puts one before the ops that it speaks
-/// for: where it passes, they would. An observer that wants to hear of each op walks
-/// those instead.
+/// The operands of an item block. The compiler puts the block before the ops that it
+/// covers. If the block passes, so would they. An observer that follows each op walks
+/// those ops instead.
 struct ItemBlockOperands {
     enum Place : uint32_t { slots, list, tuple };
 
-    uint32_t first = 0;  ///< among the program's block items
+    uint32_t first = 0;  ///< index into the program's block items
     uint32_t count = 0;
-    uint32_t longest = 0;  ///< the least length of a list or tuple that has them all
+    /// the minimum length of a list or tuple that contains all of them
+    uint32_t longest = 0;
     Place place = slots;
 };
 
-/// All slots are bound, to values of their types. About 0.7 ns each (bench `slope`).
+/// Whether all slots are bound to values of the expected types. About 0.7 ns each
+/// (bench `slope`).
 inline bool slots_pass(std::span<const BlockItem> items, const SlotWord* all) noexcept {
 #pragma GCC unroll 4
     for (const BlockItem& item : items) {
@@ -40,7 +42,8 @@ inline bool slots_pass(std::span<const BlockItem> items, const SlotWord* all) no
     return true;
 }
 
-/// All items are there and of their types. About 0.6 ns each (bench `slope`).
+/// Whether all items exist and have the expected types. About 0.6 ns each (bench
+/// `slope`).
 inline bool items_pass(const ItemBlockOperands& block, std::span<const BlockItem> items,
                        PyObject* value) noexcept {
     const bool is_list = block.place == ItemBlockOperands::list;

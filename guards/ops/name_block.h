@@ -1,4 +1,4 @@
-// A run of names of one instance or one dict whose values are checked together.
+// A group of names of one instance or one dict whose values one op checks together.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -10,26 +10,26 @@
 
 namespace guardtree {
 
-/// One name: what is asked of its value, and where that lay last, which decides
-/// nothing.
+/// One name: the condition on its value, and where the value was found last. That place
+/// is only a hint.
 struct NameRow {
     enum Sort : uint8_t {
-        object,    ///< that it is `expected`
-        constant,  ///< that it equals `expected`
-        any,       ///< that it is there; like the next two, no object is enough
-        type,      ///< exactly `expected`; where a length is asked, that is dict
-        length,    ///< `expected`: whose length was taken last, dict or OrderedDict
+        object,    ///< the value is `expected`
+        constant,  ///< the value equals `expected`
+        any,       ///< the value exists; from here on identity is not enough
+        type,      ///< the type is `expected`; with a length, the type is dict
+        length,    ///< only the length counts; `expected` is the type last seen
     };
 
     static constexpr int32_t no_length = -1;
 
-    PyObject* name = nullptr;  ///< an exact str whose hash is known
+    PyObject* name = nullptr;  ///< an exact str with a cached hash
     mutable PyObject* expected = nullptr;
     int32_t expected_length = no_length;
     mutable uint16_t place = 0;
     Sort sort = any;
 
-    /// False: look again, anew.
+    /// False means that a full look-up has to decide.
     [[gnu::always_inline]] bool is_sure_of(PyObject* value) const noexcept {
         if (sort < any) return value == expected;
         if (!value || reinterpret_cast<PyObject*>(Py_TYPE(value)) != expected)
@@ -41,28 +41,29 @@ struct NameRow {
 
 static_assert(sizeof(NameRow) == 24);
 
-/// The operands of a name block. Like an item block it speaks for the ops behind it.
+/// The operands of a name block. Like an item block, it covers the ops after it.
 struct NameBlockOperands {
     enum Owner : uint8_t { instance, dict, globals };
 
-    uint32_t first = 0;  ///< among the program's name rows
+    uint32_t first = 0;  ///< index into the program's name rows
     uint32_t count = 0;
     Owner owner = dict;
-    bool hands_on_last = false;  ///< others read the last value, at Op::destination
+    bool hands_on_last = false;  ///< other ops read the last value, at Op::destination
 };
 
-/// The first row whose value does not lie where it lay, or is another one than a look
-/// at it tells; `end` where there is none. About 1 ns a row (bench `slope`).
+/// The first row whose value has moved, or for which a look at the value cannot decide.
+/// Returns `end` if there is none. About 1 ns per row (bench `slope`).
 const NameRow* first_unsure(const NameRow* row, const NameRow* end,
                             const LastNames& names) noexcept;
 
-/// The value of a row in a dict or an instance, borrowed, wherever it lies; null where
-/// there is none, or `must_pass` and it does not. Runs no user code.
+/// Looks up the value of a row in a dict or an instance, wherever it is now. Borrowed.
+/// Null if there is no such value, or if `must_pass` is set and the value does not
+/// pass. Runs no user code.
 PyObject* value_anew(const NameRow& row, PyObject* owner, bool is_instance,
                      bool must_pass) noexcept;
 
-/// The value of the last row, borrowed where asked for, else any object; null where one
-/// is not there or does not pass. Runs no user code.
+/// Null if a value is missing or does not pass. Otherwise the value of the last row,
+/// borrowed, if hands_on_last is set, else some other object. Runs no user code.
 [[gnu::always_inline]] inline PyObject* last_if_all_pass(const NameBlockOperands& block,
                                                          const NameRow* row,
                                                          PyObject* owner) noexcept {

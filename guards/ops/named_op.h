@@ -1,4 +1,4 @@
-// Ops by their names and operands as objects: what text, JSON and inner kinds share.
+// Makes ops from names and objects, for text, JSON and inner kinds.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace guardtree {
 
-/// An operand of an op, or of one that is still to be made.
+/// The name and form of an operand of some kind, step or relation.
 struct NamedOperand {
     std::string_view name;
     OperandForm form;
@@ -18,20 +18,21 @@ struct NamedOperand {
 /// The operands of a kind, step or relation, in order.
 std::span<const NamedOperand> operands_of(OpCode code);
 
-/// What a kind, step or relation says about itself.
+/// The description of a kind, step or relation.
 inline const Info& info_of(OpCode code) noexcept {
     return *op_infos[static_cast<uint16_t>(code)];
 }
 
-/// False when no kind, step or relation has this name.
+/// Finds the op with this name. Returns false if there is none.
 bool find_op(std::string_view name, OpCode& to);
 
-/// Makes an op of objects for its operands, in order. What they refer to is added to
-/// `keep`. False with `problem` filled when they are refused; `to` then means nothing.
+/// Makes an op from objects for its operands, in order. Adds the objects that they
+/// refer to to `keep`. Returns false and fills `problem` if an object is refused; `to`
+/// is then meaningless.
 bool make_op(OpCode code, std::span<PyObject* const> operands, Op& to, References& keep,
              Diagnostic& problem);
 
-/// make_op for one kind, step or relation that is known when this is compiled.
+/// make_op for a kind, step or relation that is known at compile time.
 template <Described T>
 bool make_op_as(std::span<PyObject* const> operands, Op& to, References& keep,
                 Diagnostic& problem) {
@@ -46,9 +47,9 @@ using OpMaker = bool(std::span<PyObject* const> operands, Op& to, References& ke
 GUARDTREE_OPS(X)
 #undef X
 
-/// The operands as objects that make_op takes, in order: new references. None stands
-/// for one that has died. Empty with an exception set when there is no memory, which
-/// an op without operands has not.
+/// The operands as objects that make_op accepts, in order, as new references. None
+/// stands for an object that has died. If there is no memory, the result is empty and
+/// an exception is set. An op without operands never fails.
 std::vector<Owned<>> operand_objects(const Op& op);
 
 }  // namespace guardtree

@@ -26,7 +26,7 @@ namespace guardtree {
 
 class Assumption;
 
-/// Every kind, every step and every relation: what has operands and is bound.
+/// Every kind, step and relation. They have operands, and Python has a method for each.
 #define GUARDTREE_OPS(X) GUARDTREE_KINDS(X) GUARDTREE_STEPS(X) GUARDTREE_RELATIONS(X)
 
 /// What an op does.
@@ -34,12 +34,12 @@ enum class OpCode : uint16_t {
 #define X(type, stem) type,
     GUARDTREE_OPS(X)
 #undef X
-    // The compiler's own, which no tree has.
+    // Ops that only the compiler adds; no tree contains them.
     ItemBlock,      ///< item_block.h
     NameBlock,      ///< name_block.h
     Assumption,     ///< assumptions/assumption.h
-    AssumptionEnd,  ///< behind the ops that an assumption speaks for
-    Done,           ///< behind all others
+    AssumptionEnd,  ///< after the ops that an assumption covers
+    Done,           ///< after all other ops
 };
 
 inline constexpr uint16_t kind_count = 0
@@ -68,7 +68,8 @@ constexpr bool is_step(OpCode code) noexcept {
     return static_cast<uint16_t>(static_cast<uint16_t>(code) - kind_count) < step_count;
 }
 
-/// Made by the compiler; the ops that it speaks for follow (or precede) it.
+/// An op that the compiler added. The ops that it covers follow it, or precede an
+/// AssumptionEnd.
 constexpr bool is_internal(OpCode code) noexcept {
     return code >= OpCode::ItemBlock;
 }
@@ -100,10 +101,10 @@ GUARDTREE_RELATIONS(GUARDTREE_RELATION)
 #undef GUARDTREE_RELATION
 #undef GUARDTREE_NAMED
 
-/// 32 bytes. Sources and destinations are indices into the walk's values, except that
-/// an op that is_from_local reads its source straight from the view's raw slot:
-/// fetching a local is an addressing mode, not an op (bench `evaluate`: 1.5 ns per
-/// guard less).
+/// An instruction of 32 bytes. Sources and destinations are indices into the walk's
+/// values. If is_from_local is true, the op reads its source directly from a raw slot
+/// of the view instead. Fetching a local is an addressing mode, not an op, which saves
+/// 1.5 ns per guard (bench `evaluate`).
 class Op {
 public:
     Op() noexcept = default;
@@ -124,7 +125,7 @@ public:
         new (payload_) NameBlockOperands(operands);
     }
 
-    /// An Assumption, an AssumptionEnd, or Done, which is of none.
+    /// An Assumption or AssumptionEnd of `of`, or Done, whose `of` is null.
     Op(OpCode code, Assumption* of) noexcept
         : dispatch_code_(static_cast<uint16_t>(static_cast<unsigned>(code) * 2)) {
         new (payload_) Assumption*(of);
@@ -132,18 +133,19 @@ public:
 
     OpCode code() const noexcept { return static_cast<OpCode>(dispatch_code_ >> 1); }
 
-    /// What the walk jumps by: the code, twice, for both addressing modes.
+    /// The index of the walk's jump table: two entries per code, one for each
+    /// addressing mode.
     unsigned dispatch_code() const noexcept { return dispatch_code_; }
 
     bool is_from_local() const noexcept { return dispatch_code_ & 1; }
 
-    /// Makes the op read a slot of the view; its source is the slot's number then.
+    /// Makes the op read a slot of the view. `source` is then the number of the slot.
     void read_local(uint16_t slot) noexcept {
         dispatch_code_ |= 1;
         source = slot;
     }
 
-    /// Makes an assumption, or its end, start at the value that is its source.
+    /// Makes an Assumption or AssumptionEnd start at the value in `source`.
     void set_start_at_value() noexcept { place = 1; }
 
     bool starts_at_value() const noexcept { return place != 0; }
@@ -172,7 +174,7 @@ public:
         return *std::launder(reinterpret_cast<T*>(payload_));
     }
 
-    /// Of any op, by address: as<T>() where T is not at hand.
+    /// The address of the operands of any op, for callers that do not know T.
     const void* operands() const noexcept { return payload_; }
 
     const ItemBlockOperands& item_block() const noexcept {
@@ -183,7 +185,7 @@ public:
         return *std::launder(reinterpret_cast<const NameBlockOperands*>(payload_));
     }
 
-    /// The program's, which an assumption or its end is about.
+    /// The program's assumption that an Assumption or AssumptionEnd refers to.
     Assumption& assumption() const noexcept {
         return **std::launder(reinterpret_cast<Assumption* const*>(payload_));
     }
@@ -195,16 +197,17 @@ public:
     uint16_t source = 0;  ///< value index, or slot number when is_from_local
     uint16_t destination =
         0;  ///< steps: where the fetched value goes; relations: scratch
-    /// What a RememberingStep remembers; relations: how many values; assumptions:
-    /// whether they start at a value.
+    /// RememberingStep: where it found its value. Relations: the number of values.
+    /// Assumptions: whether they start at a value.
     mutable uint16_t place = 0;
-    /// Steps: the ops that need the value it fetches, which explain jumps. Blocks
-    /// and assumptions: the ops that it speaks for, behind it; ends of assumptions:
-    /// before it. Relations: the first of its sources.
+    /// Steps: the number of following ops that need the fetched value; explain skips
+    /// them. Blocks and assumptions: the number of following ops that they cover. Ends
+    /// of assumptions: the number of preceding ops. Relations: the index of the first
+    /// source.
     uint32_t skip : 31 = 0;
-    /// Remembering steps: others read the same object for their names.
+    /// Remembering steps: other steps look up names in the same object.
     uint32_t is_shared : 1 = 0;
-    /// The tree's: node of a step, check of a kind, number of a relation.
+    /// The id in the tree: node of a step, check of a kind, number of a relation.
     uint32_t id = 0;
 
 private:
@@ -214,7 +217,8 @@ private:
 static_assert(sizeof(Op) == 32 && std::is_trivially_copyable_v<Op>,
               "two ops to a cache line");
 
-/// Calls `visit` with the concrete kind or step. Cold: for building, printing, binding.
+/// Calls `visit` with the concrete kind, step or relation. For building, printing and
+/// binding, not for the walk.
 template <class Visitor>
 decltype(auto) dispatch(const Op& op, Visitor&& visit) {
     switch (op.code()) {
@@ -236,19 +240,20 @@ size_t hash_op(const Op& op) noexcept;
 /// The op in Python, over `value`: "x.training is True" for is_true on "x.training".
 std::string python_text(const Op& op, const std::string& value);
 
-/// A path from the texts of its steps, the last step first: `text_of(step, value)` says
-/// what a step is over a value, and has the value once. `start` is what the first step
-/// is over. Linear in the text that is made.
+/// The text of a path. `steps` starts with the last step. `text_of(step, value)`
+/// returns the text of a step applied to `value`, which occurs in it once. `start` is
+/// the text that the first step applies to. The time is linear in the length of the
+/// result.
 template <class TextOf>
 std::string nested_text(std::span<const Op* const> steps, std::string start,
                         TextOf text_of) {
-    static constexpr std::string_view mark = "\x01";  // in no Python text
+    static constexpr std::string_view mark = "\x01";  // does not occur in Python text
     std::string before;
     std::vector<std::string> behind;
     for (const Op* step : steps) {
         std::string text = text_of(*step, std::string(mark));
         const size_t place = text.find(mark);
-        if (place == text.npos) {  // a root: nothing is before it
+        if (place == text.npos) {  // a root, which has no value before it
             start = std::move(text);
             break;
         }
@@ -260,14 +265,15 @@ std::string nested_text(std::span<const Op* const> steps, std::string start,
     return before;
 }
 
-/// Words of a text, and what stands for each.
+/// Words of a text, each with its replacement.
 using WordTexts = std::vector<std::pair<std::string_view, std::string>>;
 
-/// `pattern` with whole words replaced; string literals stay.
+/// Replaces whole words in `pattern`, except inside string literals.
 std::string fill_words(std::string_view pattern, const WordTexts& words);
 
-/// Whether a name is the same alone and behind a dot as in quotes: no keyword, and no
-/// identifier that Python's parser may spell anew (those beyond ASCII).
+/// Whether a name can be written without quotes, on its own and after a dot. It must
+/// not be a keyword or an identifier that Python's parser may normalise (those beyond
+/// ASCII).
 bool is_plain_name(PyObject* name);
 
 /// The op as the call that makes it: "type_match(int)".
@@ -276,31 +282,34 @@ std::string call_text(const Op& op);
 /// A relation in Python, over the paths of its values.
 std::string relation_text(const Op& relation, std::span<const std::string> paths);
 
-/// Why a relation cannot take `count` values; empty when it can.
+/// Why a relation cannot take `count` values. Empty if it can.
 std::string arity_problem(const Op& relation, size_t count);
 
-/// The one exact type of what passes; null where a kind does not tell. Cold.
+/// The exact type of every value that passes. Null if the kind does not say. Not for
+/// the walk.
 PyTypeObject* exact_type_of(const Op& kind) noexcept;
 
-/// The kinds that a kind is made of; of others, empty.
+/// The kinds that a kind contains. Empty for other kinds.
 std::span<const Op> inner_kinds_of(const Op& kind) noexcept;
 
-/// What a table finds entries with this kind by: empty when it says nothing. Cold.
+/// The keys by which a table finds entries with this kind. Empty if the kind has none.
+/// Not for the walk.
 std::vector<Keys> keys_of(const Op& kind);
 
 /// True for a step that starts a path.
 bool is_root_step(const Op& op) noexcept;
 
-/// False when an operand is an object that has died: the op can never pass again.
+/// False if an operand refers to an object that has died. The op can then never pass
+/// again.
 bool is_alive(const Op& op) noexcept;
 
-/// "equals(expected): ", before what is wrong with an operand.
+/// "equals(expected): ", the start of a message about an operand.
 inline std::string operand_place(std::string_view op, std::string_view operand) {
     return std::string(op) + "(" + std::string(operand) + "): ";
 }
 
-/// Reads the operands of a `T` from Python `arguments`, in order. What they refer to is
-/// added to `keep`.
+/// Reads the operands of a `T` from `arguments`, in order. Adds the objects that they
+/// refer to to `keep`.
 template <Described T>
 bool read_operands(std::span<PyObject* const> arguments, T& to, References& keep,
                    Diagnostic& problem) {
