@@ -1,4 +1,4 @@
-// Which of a node's children one op can check together.
+// Decides which children of a node one op can check together.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace guardtree {
 
-/// What an item block checks; where its rows begin is not set.
+/// The checks of an item block. operands.first is not set yet.
 struct ItemRun {
     ItemBlockOperands operands;
     std::vector<BlockItem> rows;
@@ -17,29 +17,29 @@ struct ItemRun {
     bool pays() const noexcept { return rows.size() >= 2; }
 };
 
-/// The same of a name block.
+/// The checks of a name block.
 struct NameRun {
     NameBlockOperands operands;
     std::vector<NameRow> rows;
-    bool is_open = false;  ///< the last name's value has children
-    size_t op_count = 0;   ///< that it speaks for
+    bool is_open = false;  ///< the value of the last name has children
+    size_t op_count = 0;   ///< ops that it covers
 
-    /// Two ops are as fast by themselves.
+    /// Two ops are as fast without a block.
     bool pays() const noexcept { return op_count > 2; }
 };
 
 class BlockBuilder {
 public:
-    /// Keeps references to all three.
+    /// Keeps references to all three arguments.
     BlockBuilder(const Tree& tree, const TreeOrder& order, PyCodeObject* code)
         : tree_(tree), order_(order), code_(code) {}
 
-    /// The children from `first` on that are items of one list or tuple, or locals,
-    /// each with a type match and nothing else.
+    /// The children, starting with `first`, that are items of one list or tuple, or
+    /// locals, and that have a type match and nothing else.
     ItemRun items(std::span<const NodeId> children, size_t first) const;
 
-    /// The children from `first` on that are names of one instance, one dict or the
-    /// globals, each with checks that a row has; below the last one there may be more.
+    /// The children, starting with `first`, that are names of one instance, one dict or
+    /// the globals, and whose checks a row can express. The last one may have children.
     NameRun names(std::span<const NodeId> children, size_t first) const;
 
 private:

@@ -1,4 +1,4 @@
-// Where the values of a walk lie: numbers that are given out again. Internal.
+// Assigns places to the values of a walk and reuses them. Internal.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace guardtree {
 
-/// Gives places again whose values nothing needs any more. The one that has been
-/// free for longest goes first.
+/// Reuses the places of values that no op needs any more. The place that has been free
+/// for the longest time is reused first.
 class Places {
 public:
     explicit Places(size_t first) : end_(first) {}
 
-    /// For the value of op `i`, which is read last by op `last_read`.
+    /// The place for the value of op `i`, which op `last_read` is the last to read.
     uint16_t take(size_t i, size_t last_read, bool may_share) {
         size_t place = end_;
         if (may_share && !taken_.empty() && taken_.top().first < i) {

@@ -1,37 +1,38 @@
-// Values that guards checked, handed to whoever runs what they let run.
+// Values that guards checked, handed to the code that runs after a hit.
 // SPDX-License-Identifier: MIT
+// How it works. Bound values need no op of their own. The step of such a value writes
+// it to one of the last owned places, and a walk that passes does not release those.
+// Slots, and values that an assumption covers, are read after the walk. The result is
+// the value that the guards saw, because values are not assumed if user code may run in
+// between (eligible.cpp).
 //
-// How it works. No op is added: the step of such a value writes it into one of the last
-// owned places, which a walk that passes does not drop. Slots are read afterwards, and
-// so is what an assumption speaks for, which is what the guards would have seen: where
-// user code may run in between, nothing is assumed of it (eligible.cpp).
-//
-// A program that was compiled to hand values over owes them to the caller of each walk
-// that passes. Before anything else happens to the view or the values, take_bound or
-// drop_bound is called, once: by Lookup (lookup.h), which gives them out.
+// If a program was compiled with bound values, the caller of each walk that passes must
+// call take_bound or drop_bound exactly once, before anything else happens to the view
+// or the values. Lookup (lookup.h) does this and passes the values on.
 #pragma once
 #include "program.h"
 
 namespace guardtree {
 
-/// What to compile for a program that hands over the values of `bound`, nodes of the
-/// tree but the root: the tree itself, or `room`, filled with a copy in which each of
-/// them has a check, so that guards fail where there is no value. Null with `problem`
-/// filled.
+/// Returns the tree to compile for a program that hands over the values of `bound`,
+/// nodes of the tree other than the root. This is the tree itself, or `room`, filled
+/// with a copy in which each of those nodes has a check, so that guards fail if there
+/// is no value. Null, with `problem` filled, if that fails.
 const Tree* demanding(const Tree& tree, std::span<const NodeId> bound, Tree& room,
                       Diagnostic& problem);
 
-/// How many `to` of take_bound holds.
+/// The number of values that take_bound writes to `to`.
 inline size_t bound_count(const Program& program) noexcept {
     return program.bound() ? program.bound()->values.size() : 0;
 }
 
-/// New references to the values that the walk saw, in the order they were asked for.
-/// What an assumption spoke for is fetched here: about 2 ns for a step.
+/// Writes new references to the values that the walk saw, in the order in which they
+/// were requested. Values that an assumption covered are fetched here, in about 2 ns
+/// per step.
 void take_bound(const Program& program, const View& view, PyObject** values,
                 PyObject** to) noexcept;
 
-/// For who does not want them. A pending exception stays pending.
+/// Releases the values. A pending exception stays pending.
 void drop_bound(const Program& program, PyObject** values) noexcept;
 
 }  // namespace guardtree

@@ -1,4 +1,4 @@
-// A program: one guard tree compiled flat for one code object.
+// A program: one guard tree, compiled to a flat array of ops for one code object.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -23,31 +23,33 @@ using Ops = std::vector<Op, CacheLineAllocator<Op>>;
 /// Where a relation finds one of its values.
 struct RelationSource {
     uint16_t index;   ///< among the walk's values, or the number of a slot
-    bool from_local;  ///< a slot
+    bool from_local;  ///< `index` is a slot
 };
 
-/// What a program hands over, and where it lies once the guards have passed.
+/// The values that a program hands over, and where they are after the guards have
+/// passed.
 struct BoundValues {
     enum class Source : uint8_t {
-        slot,    ///< of the view
-        kept,    ///< a place among the walk's values, which leaves it owned
-        shared,  ///< the same place as one behind it
-        path,    ///< fetched anew: an assumption spoke for it
+        slot,    ///< a slot of the view
+        kept,    ///< a place of the walk, which leaves the value owned
+        shared,  ///< the same place as a later bound value
+        path,    ///< fetched after the walk, because an assumption covers it
     };
 
     struct Value {
         Source source;
-        uint16_t index;  ///< of a slot, a place or a path
+        uint16_t index;  ///< of the slot, the place or the path
     };
 
     std::vector<Value> values;
     std::vector<ValuePath> paths;
 };
 
-/// Immutable after compile, so it may be evaluated re-entrantly and by several threads
-/// (steps remember places, which decide nothing). The only owner of the references its
-/// ops use. Ops are in preorder: a step, the checks of what it fetches, its children;
-/// relations come last. 64 bytes for a value with one check.
+/// Immutable after compile, so it may be evaluated re-entrantly and by several threads.
+/// (Steps store in it where they found their value, but that is only a hint.) It is the
+/// only owner of the references that its ops use. Ops are in preorder: a step, the
+/// checks of the value it fetches, its children. Relations come last. A value with one
+/// check takes 64 bytes.
 class Program {
 public:
     Program();
@@ -57,40 +59,43 @@ public:
 
     /// Compiles a snapshot of `tree` for `code`. Paths without checks are left out.
     /// With `counts`, siblings that failed more often come first, as far as no user
-    /// code runs between them: the answer stays the same. The values of `bound`, nodes
-    /// with checks (demanding), are handed over to who walks it (bound_values.h).
-    /// On failure `to` is untouched and `problem` says what does not fit.
+    /// code runs between them, so the verdict stays the same. The values of `bound`,
+    /// which are nodes with checks (see demanding), are handed to the caller of each
+    /// walk (bound_values.h). On failure `to` is unchanged and `problem` says what does
+    /// not fit.
     static bool compile(const Tree& tree, PyCodeObject* code, Program& to,
                         Diagnostic& problem, const FailureCounts* counts = nullptr,
                         std::span<const NodeId> bound = {});
 
-    /// Behind the last of them is Done, where a walk ends.
+    /// The ops without the final Done, where a walk ends.
     std::span<const Op> ops() const noexcept {
         return {ops_.data(), ops_.empty() ? 0 : ops_.size() - 1};
     }
 
-    /// Values that a walk needs room for; the first owned_count of them own what they
-    /// hold.
+    /// The number of values that a walk needs room for. The first owned_count of them
+    /// own the objects that they refer to.
     uint16_t value_count() const noexcept { return value_count_; }
 
     uint16_t owned_count() const noexcept { return owned_count_; }
 
-    /// The last of the owned values: those that a walk that passes leaves owned.
+    /// How many of the owned values, counted from the last one, stay owned after a walk
+    /// that passes.
     uint16_t kept_count() const noexcept { return kept_count_; }
 
-    /// What it hands over; null where nothing was asked for. Such a program is no leaf.
+    /// The values that it hands over, or null. A program with bound values is not a
+    /// leaf.
     const BoundValues* bound() const noexcept { return bound_.get(); }
 
-    /// Some op may run user code.
+    /// Whether an op may run user code.
     bool calls_python() const noexcept { return calls_python_; }
 
-    /// Every op is a leaf kind (kind.h) on a local, or a block of such.
+    /// Whether every op is a leaf kind (kind.h) on a local, or a block of such ops.
     bool is_leaf() const noexcept { return is_leaf_; }
 
-    /// Names the program reads from slots, for views over mappings.
+    /// The names that the program reads from slots, for views over mappings.
     std::span<const SlotName> names() const noexcept { return names_; }
 
-    /// The values of a relation, in order.
+    /// The sources of a relation's values, in order.
     std::span<const RelationSource> sources_of(const Op& relation) const noexcept {
         const uint32_t first = relation.skip;
         return {sources_.data() + first, relation.place};
@@ -100,32 +105,33 @@ public:
 
     std::span<const NameRow> name_rows() const noexcept { return name_rows_; }
 
-    /// Those that its ops speak of; their state changes as it is evaluated.
+    /// The assumptions that its ops refer to. Their state changes during evaluation.
     std::span<const std::unique_ptr<Assumption>> assumptions() const noexcept {
         return assumptions_;
     }
 
-    /// An object that an op compares with has died: the program can never pass again.
+    /// Whether an object that an op compares with has died. The program can then never
+    /// pass again.
     bool is_dead() const noexcept;
 
-    /// The value that op `number`, a step or a kind, fetches or checks. Cold; linear in
-    /// the path, but for the first time.
+    /// The path of the value that op `number`, a step or a kind, fetches or checks. Not
+    /// for the walk. Linear in the length of the path, except for the first call.
     ValuePath path_of(size_t number) const;
 
-    /// The same as a Python expression: "cfg.training".
+    /// The path as a Python expression: "cfg.training".
     std::string path_text(size_t number) const;
 
-    /// What op `number` demands, as a Python expression: "cfg.training is True"; of a
-    /// step, the path. Cold.
+    /// The condition of op `number` as a Python expression: "cfg.training is True". For
+    /// a step, its path. Not for the walk.
     std::string claim_text(size_t number) const;
 
     /// The paths of a relation's values, in order.
     std::vector<std::string> relation_paths(const Op& relation) const;
 
-    /// What the user said of the check or relation, or null.
+    /// The user's note on the check or relation, or null.
     PyObject* note_of(const Op& op) const noexcept;
 
-    /// What it keeps alive, for the garbage collector.
+    /// The objects that it keeps alive, for the garbage collector.
     const References& references() const noexcept { return references_; }
 
 private:
@@ -134,7 +140,7 @@ private:
     struct Note {
         uint32_t id;  ///< Op::id
         bool is_relation;
-        PyObject* text;  ///< kept alive among the references
+        PyObject* text;  ///< kept alive by references_
     };
 
     struct Outline;
@@ -143,7 +149,7 @@ private:
         void operator()(const Outline* outline) const;
     };
 
-    /// Made when it is asked for first.
+    /// Created on first use.
     const Outline& outline() const;
 
     std::string local_name(int32_t slot) const;
@@ -151,8 +157,8 @@ private:
     /// The path of a relation's value.
     std::string source_text(const RelationSource& source) const;
 
-    // What an evaluation reads comes first.
-    Ops ops_;  ///< and Done
+    // The members that an evaluation reads come first.
+    Ops ops_;  ///< the last one is Done
     uint16_t value_count_ = 0;
     uint16_t owned_count_ = 0;
     uint16_t kept_count_ = 0;
@@ -162,7 +168,7 @@ private:
     std::vector<RelationSource> sources_;
     std::vector<BlockItem> block_items_;
     std::vector<NameRow> name_rows_;
-    std::vector<Note> notes_;  ///< of checks, then of relations, each by id
+    std::vector<Note> notes_;  ///< of checks, then of relations, each sorted by id
     References references_;
     std::vector<std::unique_ptr<Assumption>> assumptions_;
     std::unique_ptr<const BoundValues> bound_;

@@ -1,4 +1,4 @@
-// Copies of guard trees: of chosen checks, or in another order.
+// Copies guard trees, with chosen checks or in another order.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace guardtree {
 
-/// Which checks and relations a copy has. What lies beyond the vectors is left out.
+/// The checks and relations to copy. Those beyond the end of the vectors are left out.
 struct KeptGuards {
     std::vector<bool> checks;
     std::vector<bool> relations;
 };
 
-/// A tree with the checks and relations of `tree` that are in `kept` (null: all), and
-/// with the paths that they need. With `counts` siblings are laid out fail-first, as
-/// far as no user code runs between them (order.h): a program of the copy gives
-/// the same answers. Numbers of nodes and checks are the copy's own. It keeps alive
-/// what `tree` does. O(n); needs the GIL.
+/// Copies the checks and relations of `tree` that are in `kept` (null: all), and the
+/// paths that they need. With `counts`, siblings are in fail-first order as far as no
+/// user code runs between them (order.h). A program of the copy gives the same
+/// verdicts. Nodes and checks are numbered from scratch. The copy keeps the same
+/// objects alive as `tree`. O(n); needs the GIL.
 Tree copy_of(const Tree& tree, const KeptGuards* kept,
              const FailureCounts* counts = nullptr);
 

@@ -1,4 +1,4 @@
-// How often guards of a tree failed.
+// How often the guards of a tree failed.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
@@ -6,8 +6,8 @@
 
 namespace guardtree {
 
-/// How often each node's step and each check did not pass: what fail-first ordering
-/// goes by. Shorter vectors mean zero.
+/// How often each node's step and each check did not pass. Fail-first order uses it.
+/// Missing elements count as zero.
 struct FailureCounts {
     std::vector<uint64_t> nodes;
     std::vector<uint64_t> checks;

@@ -1,4 +1,4 @@
-// In which order a tree's nodes and checks are laid out, and which are left out.
+// The order in which a tree's nodes and checks are laid out, and which are left out.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <vector>
@@ -10,28 +10,28 @@ namespace guardtree {
 
 /// Siblings, or checks of one node, that are not in fail-first order.
 struct KeptInOrder {
-    std::string moved;   ///< what failed more often, in Python
-    uint64_t failures;   ///< of it
-    std::string behind;  ///< what failed less often and comes first
+    std::string moved;   ///< the guard that failed more often, in Python
+    uint64_t failures;   ///< failures of that guard
+    std::string behind;  ///< the guard that failed less often but comes first
     std::string reason;  ///< "attr(x.a) may run user code"
 };
 
-/// Without counts: the order in which they were made. With counts: what failed more
-/// often first, but nothing moves across a node or check that may run user code or
-/// raise. `attr` and `item` do neither where the guards before them say that the value
-/// is of a builtin type.
+/// Without counts, this is the order in which nodes and checks were made. With counts,
+/// those that failed more often come first, but nothing moves across a node or check
+/// that may run user code or raise. `attr` and `item` do neither if the guards before
+/// them prove that the value has a builtin type.
 class TreeOrder {
 public:
     TreeOrder(const Tree& tree, const FailureCounts* counts,
               std::span<const NodeId> bound = {});
 
-    /// The node or a descendant has a check, or is related to others.
+    /// Whether the node or a descendant has a check or is used by a relation.
     bool is_useful(NodeId node) const { return useful_[node]; }
 
-    /// A relation reads the node's value.
+    /// Whether a relation reads the node's value.
     bool is_related(NodeId node) const { return related_[node]; }
 
-    /// The node's value is handed over when the guards have passed.
+    /// Whether the node's value is handed to the caller after the guards pass.
     bool is_bound(NodeId node) const { return has_bound_ && bound_[node]; }
 
     bool has_bound() const { return has_bound_; }
@@ -40,7 +40,8 @@ public:
 
     std::vector<CheckId> checks(NodeId node) const;
 
-    /// What fails more often than what comes before it, and why it stays there.
+    /// The guards that fail more often than a guard before them, and why they stay in
+    /// place.
     std::vector<KeptInOrder> kept() const;
 
 private:
@@ -56,7 +57,7 @@ private:
     std::vector<bool> useful_;
     std::vector<bool> related_;
     bool has_bound_;
-    std::vector<bool> bound_;         ///< empty where none is
+    std::vector<bool> bound_;         ///< empty if no node is bound
     std::vector<bool> pure_;          ///< no op at or below the node runs user code
     std::vector<uint64_t> failures_;  ///< at and below the node
 };

@@ -1,4 +1,4 @@
-// Smaller trees with the same answers.
+// Makes smaller trees with the same verdicts.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <string>
@@ -8,19 +8,20 @@
 
 namespace guardtree {
 
-/// What simplified() found, a sentence each.
+/// The findings of simplified(), one sentence each.
 struct Simplification {
     std::vector<std::string> removed;  ///< "type(x) is int: x == 3 says so"
-    /// Guards that exclude each other: a tree that has one never passes.
+    /// Guards that exclude each other. A tree that has such guards never passes.
     std::vector<std::string> contradictions;
 };
 
-/// A tree with the same verdict on every value: without checks that others imply (an
-/// equal constant implies its type, length, range; a tensor's shape its rank), with one
-/// range for several, without relations that hold by themselves. A check goes only
-/// where no user code runs between it and the one that implies it. Contradictions stay
-/// as they are. Numbers of nodes and checks are the new tree's own; it keeps alive what
-/// `tree` does. O(n), quadratic in the checks of one node. Needs the GIL.
+/// Returns a tree with the same verdict on every value. It leaves out checks that
+/// others imply (an equal constant implies its type, length and range; a tensor's shape
+/// implies its rank) and relations that always hold. It merges several ranges into one.
+/// A check is removed only if no user code runs between it and the check that implies
+/// it. Contradictions stay in the tree. Nodes and checks are numbered from scratch. The
+/// result keeps the same objects alive as `tree`. O(n), quadratic in the checks of one
+/// node. Needs the GIL.
 Tree simplified(const Tree& tree, Simplification& found);
 
 }  // namespace guardtree

@@ -1,5 +1,5 @@
-// The guard tree: paths with kinds on them. A plain description; programs are made of
-// it.
+// The guard tree: a description of paths with kinds on them, from which programs are
+// compiled.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -16,29 +16,31 @@
 
 namespace guardtree {
 
-/// Index of a node in its tree. Node 0 is the view itself; its children are roots.
+/// Index of a node in its tree. Node 0 is the view itself, and its children are roots.
 using NodeId = uint32_t;
 
-/// Index of a check, or of a relation, in its tree: in the order they were added.
+/// Index of a check or of a relation in its tree, in the order in which they were
+/// added.
 using CheckId = uint32_t;
 
 inline constexpr uint32_t no_id = UINT32_MAX;
 
-/// A value that guards talk about: how it is fetched from its parent, what is checked.
-/// Children and checks are circular lists through the tree's arrays, kept by their last
-/// elements: 48 bytes a node, 40 a check, no allocation of their own.
+/// A value that guards refer to: the step that fetches it from its parent, and its
+/// checks. Children and checks are circular lists through the tree's arrays. A node
+/// stores the last element of each list. A node takes 48 bytes and a check 40; neither
+/// allocates memory of its own.
 struct Node {
     Op step;  ///< meaningless in node 0
     NodeId parent = 0;
-    NodeId next = no_id;  ///< the sibling after this one, the first after the last
+    NodeId next = no_id;  ///< the next sibling; after the last comes the first
     NodeId last_child = no_id;
     CheckId last_check = no_id;
 };
 
-/// A kind on a node, and what its user said about it.
+/// A kind on a node, and the user's note on it.
 struct Check {
     Op kind;
-    CheckId next = no_id;  ///< the node's next check, the first after the last
+    CheckId next = no_id;  ///< the node's next check; after the last comes the first
     uint32_t note = no_id;
 };
 
@@ -49,39 +51,40 @@ struct RelationCheck {
     uint32_t note = no_id;
 };
 
-/// Copyable: a copy is the snapshot that is compiled. Owns what its ops refer to.
-/// Building is O(1) per path and check; equal paths give the same node, equal checks
-/// are kept once, checks that differ are a conjunction.
+/// Copyable: a copy is an independent snapshot. A tree owns the objects that its ops
+/// refer to. Building takes O(1) per path and check. Equal paths give the same node.
+/// Equal checks are stored once; different checks of a node must all pass.
 class Tree {
 public:
     Tree();
 
-    /// The child of `parent` that `step` fetches, made when it is not there. Root steps
-    /// belong under node 0, others under any other node: Diagnostic otherwise.
+    /// Finds or makes the child of `parent` that `step` fetches. Root steps belong
+    /// under node 0, other steps under any other node. Otherwise the call is refused.
     bool child(NodeId parent, const Op& step, NodeId& to, Diagnostic& problem);
 
-    /// Adds a check to a node. Diagnostic for node 0, which is no value. `to`, when
-    /// given, is the check: the present one, where an equal one was there.
+    /// Adds a check to a node. Refused for node 0, which is not a value. If `to` is
+    /// given, it receives the id of the check, or of an equal check that the node
+    /// already has.
     bool check(NodeId node, const Op& kind, Diagnostic& problem, CheckId* to = nullptr);
 
-    /// Adds a relation over values; Diagnostic when their number does not suit it.
+    /// Adds a relation over values. Refused if the relation does not accept that many.
     bool relate(const Op& relation, std::span<const NodeId> nodes, Diagnostic& problem,
                 CheckId* to = nullptr);
 
-    /// Makes room for steps and references that are about to be added, so that it need
-    /// not grow by and by. Adding n in many small parts stays O(n).
+    /// Reserves memory for steps and references that are about to be added. Adding n of
+    /// them in many small parts stays O(n).
     void make_room(size_t steps, size_t references);
 
-    /// Keeps what the user says of a check (`note`: any object) for explanations.
+    /// Stores the user's note on a check (`note`: any object) for explanations.
     void annotate_check(CheckId check, Owned<> note);
     void annotate_relation(CheckId relation, Owned<> note);
 
-    /// What was said, or null.
+    /// The note, or null.
     PyObject* note(uint32_t id) const noexcept {
         return id == no_id ? nullptr : notes_[id];
     }
 
-    /// What operands and notes refer to lives here; read_operands adds to it.
+    /// The objects that operands and notes refer to. read_operands adds to it.
     References& references() noexcept { return references_; }
 
     const References& references() const noexcept { return references_; }
@@ -124,15 +127,15 @@ public:
     /// The relation as a Python expression over its paths.
     std::string relation_text(CheckId relation) const;
 
-    /// One line per check: path, check, the same in Python; those of `assumed`
-    /// (ascending) are marked. Ends in a newline.
+    /// One line per check: path, check, and the same in Python. The checks in `assumed`
+    /// (ascending) are marked. Ends with a newline.
     std::string text(std::span<const CheckId> assumed = {}) const;
 
-    /// Forgets everything; for the garbage collector.
+    /// Removes everything, for the garbage collector.
     void clear();
 
 private:
-    /// What the set of edges holds: a node, with the hash of its parent and step.
+    /// An element of the set of edges: a node, with the hash of its parent and step.
     struct Slot {
         uint32_t hash;
         NodeId node;
@@ -168,7 +171,7 @@ private:
         }
     };
 
-    /// A check of a node that has many.
+    /// A check of a node that has many checks.
     struct Mark {
         uint32_t hash;
         NodeId node;
@@ -197,17 +200,17 @@ private:
         }
     };
 
-    /// The check of the node that equals `kind`; no_id where there is none.
+    /// The check of the node that equals `kind`, or no_id if there is none.
     CheckId find_check(NodeId node, const Op& kind);
 
     uint32_t keep_note(Owned<> note);
 
-    // Deques: they waste no memory while they grow.
+    // Deques, because they do not copy their elements when they grow.
     std::deque<Node> nodes_;
     std::deque<Check> checks_;
     std::vector<RelationCheck> relations_;
     References references_;
-    std::vector<PyObject*> notes_;  ///< kept alive among the references
+    std::vector<PyObject*> notes_;  ///< kept alive by references_
     tsl::robin_set<Slot, SlotHash, SlotEqual> edges_;
     tsl::robin_set<Mark, SlotHash, MarkEqual> marks_;  ///< of nodes with many checks
 };
