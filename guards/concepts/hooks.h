@@ -1,5 +1,6 @@
 // The optional members of kinds, steps and relations.
 // SPDX-License-Identifier: MIT
+//
 // Each hook is a member function that a struct may define. The room that calls it is in
 // brackets. tests/house/test_rooms.py rejects a public function that is neither here
 // nor in kind.h, so a misspelt hook is found.

@@ -1,5 +1,6 @@
 // Operands of not_ and any_of: kinds that have operands of their own.
 // SPDX-License-Identifier: MIT
+//
 // In Python an inner kind is a tuple of its name and its operands: `("is_none",)`,
 // `("type_match", int)`. They nest at most 32 deep: `("not_", ("is_none",))`.
 #pragma once

@@ -1,5 +1,6 @@
 // Values that guards checked, handed to the code that runs after a hit.
 // SPDX-License-Identifier: MIT
+//
 // How it works. Bound values need no op of their own. The step of such a value writes
 // it to one of the last owned places, and a walk that passes does not release those.
 // Slots, and values that an assumption covers, are read after the walk. The result is

@@ -1,21 +1,23 @@
-// Evaluating a program: the hot entry.
+// Evaluates a program: the entry point of the hot path.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../program/program.h"
 
 namespace guardtree {
 
-/// The verdict of `program` on `view`. `values`: room for program.value_count(),
-/// contents do not matter. On `error` the exception is in `error`, or pending when it
-/// must reach the program (KeyboardInterrupt, SystemExit, MemoryError). User code runs
-/// as in a look-up (lookup.h); the caller keeps the program, which hands nothing over:
-/// an Entry's is asked by a Lookup. Needs the GIL; re-entrant; allocates nothing
-/// itself. About 1.5 ns for each check of a local (bench `evaluate`).
+/// Returns the verdict of `program` on `view`. `values` has room for
+/// program.value_count() values; its contents do not matter. If the verdict is `error`,
+/// the exception is in `error`, or pending if it must reach the program
+/// (KeyboardInterrupt, SystemExit, MemoryError). User code runs under the same
+/// conditions as in a look-up (lookup.h). The caller keeps the program alive. The
+/// program must not have bound values; use a Lookup for the program of an Entry. Needs
+/// the GIL. Re-entrant. Allocates nothing itself. About 1.5 ns per check of a local
+/// (bench `evaluate`).
 Verdict evaluate(const Program& program, const View& view, PyObject** values,
                  Owned<>& error);
 
-/// The same where the caller sees to what user code needs (lookup.h: UserCode, and a
-/// view that does not only borrow), or where no guard runs any.
+/// The same, for callers that provide what user code needs (lookup.h: UserCode, and a
+/// view that does not only borrow), or for programs that run no user code.
 Verdict evaluate_prepared(const Program& program, const View& view, PyObject** values,
                           Owned<>& error);
 

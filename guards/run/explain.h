@@ -1,4 +1,5 @@
-// Explaining a verdict: which guards did not pass, what they expected, what they found.
+// Explains a verdict: which guards did not pass, what they expected and what they
+// found.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <string>
@@ -10,17 +11,18 @@ namespace guardtree {
 
 /// One guard that did not pass.
 struct Failure {
-    std::string path;      ///< where: "cfg.training"
-    std::string kind;      ///< which kind or step: "is_true"
+    std::string path;      ///< the guarded value: "cfg.training"
+    std::string kind;      ///< the kind or step: "is_true"
     std::string python;    ///< the guard as Python: "cfg.training is True"
     std::string expected;  ///< "is_true()", "integers('x.real < 9')"
     std::string found;     ///< "False (bool)", "x = 1 (int), y = 2 (int)", "unbound"
-    /// "ZeroDivisionError: division by zero", empty for a plain fail.
+    /// "ZeroDivisionError: division by zero"; empty if the guard failed without an
+    /// exception.
     std::string error;
-    bool is_step = false;  ///< it fetched nothing from what was found
-    Owned<> note;          ///< what the user said of the guard, or null
+    bool is_step = false;  ///< a step that fetched nothing from `found`
+    Owned<> note;          ///< the user's note on the guard, or null
 
-    /// One sentence for people.
+    /// One sentence for users.
     std::string text() const;
 
     int traverse(visitproc visit, void* arg) const {
@@ -29,12 +31,12 @@ struct Failure {
     }
 };
 
-/// What explain found. `verdict` equals what evaluate answers.
+/// The result of explain. `verdict` is the same as evaluate's.
 struct Explanation {
     Verdict verdict = Verdict::pass;
-    std::vector<Failure> failures;  ///< in program order, all of them
-    size_t checks_run = 0;          ///< steps, kinds and relations that were evaluated
-    /// Why what was assumed is not any more: "invalidated by a change of G['cfg']".
+    std::vector<Failure> failures;  ///< all failures, in program order
+    size_t checks_run = 0;          ///< number of evaluated steps, kinds and relations
+    /// Why assumptions ended: "invalidated by a change of G['cfg']".
     std::vector<std::string> invalidated;
 
     std::string text() const;
@@ -45,10 +47,11 @@ struct Explanation {
     }
 };
 
-/// The same walk as evaluate, going on after a failure; what is below a step that
-/// fetched nothing is not reported. Cold: allocates, calls `repr`. User code runs as in
-/// a look-up (lookup.h), and the caller keeps the program. Returns false with
-/// an exception pending when one must reach the program.
+/// The same walk as evaluate, except that it continues after a failure. Guards below a
+/// step that fetched nothing are not reported. Slow: it allocates and calls `repr`.
+/// User code runs under the same conditions as in a look-up (lookup.h), and the caller
+/// keeps the program alive. Returns false if an exception is pending that must reach
+/// the program.
 bool explain(const Program& program, const View& view, Explanation& to);
 
 }  // namespace guardtree

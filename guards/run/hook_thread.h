@@ -1,13 +1,14 @@
-// What the frame hook knows of its thread, and the pause that guards make in it. It
-// lies below the hook, so that every look-up can pause it.
+// The state that the frame hook keeps per thread, and the pause that guards make in it.
+// It is below the hook so that every look-up can pause the hook.
 // SPDX-License-Identifier: MIT
 //
 // How it works. A pause, a limit and a pass are records: objects on the C stack of the
-// code that makes them. Greenlets of one thread run by turns, so records of several
-// greenlets may be open at once, and they end in any order. A HookThread holds what the
-// records of one greenlet say, its owner; the others are parked (hook_thread.cpp).
-// While any record is open, `active` is Mode::held, and who asks compares the owner
-// with the greenlet that runs, which is known by its data stack (data_stack.h).
+// code that creates them. The greenlets of a thread take turns, so records of several
+// greenlets may be open at once, and they end in any order. A HookThread holds the
+// records of one greenlet, its owner. Those of other greenlets are parked
+// (hook_thread.cpp). While any record is open, `active` is Mode::held. The hook then
+// compares the owner with the running greenlet, which it identifies by its data stack
+// (data_stack.h).
 #pragma once
 #include <Python.h>
 
@@ -20,60 +21,64 @@
 
 namespace guardtree {
 
-/// The floor of a thread whose stack nobody has read: every frame seems to be below it.
+/// The floor of a thread whose stack limit has not been read yet: every frame seems to
+/// be below it.
 inline constexpr uintptr_t unread_stack_floor = UINTPTR_MAX;
 
-/// What the hook reads of its thread: plain data in static thread-local storage.
+/// The state that the hook reads for each frame: plain data in static thread-local
+/// storage.
 struct HookThread {
-    Mode active = Mode::off;     ///< what holds for the next frame: `mode`, or held
-    Mode mode = Mode::off;       ///< what the callback says
-    Mode most = Mode::compile;   ///< what the codes that are running allow
-    bool raises = false;         ///< misses of codes that have entries raise
-    bool is_changed = false;     ///< the others were, while busy
-    int busy = 0;                ///< depth of guards and callbacks that are running
-    int parked = 0;              ///< greenlets that have records and wait
-    PyObject* callback = nullptr;  ///< borrowed from the thread's record
-    PyCodeObject* passing = nullptr;  ///< the code whose next frame is left alone
-    /// Frames below it raise RecursionError (3.11 to 3.13).
+    Mode active = Mode::off;       ///< the mode for the next frame: `mode`, or held
+    Mode mode = Mode::off;         ///< the mode that the callback sets
+    Mode most = Mode::compile;     ///< the limit that the running code objects set
+    bool raises = false;           ///< a miss of a code object that has entries raises
+    bool is_changed = false;       ///< a member changed while busy
+    int busy = 0;                  ///< nesting depth of running guards and callbacks
+    int parked = 0;                ///< number of waiting greenlets that have records
+    PyObject* callback = nullptr;  ///< borrowed from the thread's own record of it
+    /// the code object whose next frame the hook ignores
+    PyCodeObject* passing = nullptr;
+    /// A frame whose C stack is below this address raises RecursionError (3.11 to
+    /// 3.13).
     uintptr_t stack_floor = unread_stack_floor;
-    /// The greenlet that `most`, `busy` and `passing` are of: the chunk that the first
-    /// of its records began in, which outlives them, or its first chunk of all. Without
-    /// records it may be gone.
+    /// The greenlet that `most`, `busy` and `passing` belong to. It is identified by
+    /// the chunk in which its first record began, which outlives the records, or by its
+    /// first chunk of all. Without records the chunk may have been freed.
     const StackChunk* owner = nullptr;
 
-    /// What the callback says, as far as the codes that are running allow.
+    /// The mode that the callback sets, limited by the running code objects.
     Mode allowed() const noexcept { return mode < most ? mode : most; }
 
     bool has_records() const noexcept {
         return busy != 0 || most != Mode::compile || passing;
     }
 
-    /// `active` as the other members have it.
+    /// Computes `active` from the other members.
     void update() noexcept {
         active = has_records() || parked ? Mode::held : mode;
         is_changed = busy != 0;
     }
 
-    /// Makes the greenlet that runs on `thread` the owner. A call where that is so
-    /// already changes nothing. Needs the GIL.
+    /// Makes the greenlet that runs on `thread` the owner. Does nothing if it is the
+    /// owner already. Needs the GIL.
     void settle(PyThreadState* thread) noexcept {
         const StackChunk* top = top_chunk(thread);
         if (!top || top != owner || top->previous) settle_in(thread);
     }
 
-    /// Makes the greenlet that runs on `thread` the owner, for a record. The chunk that
-    /// tells it; null where there is no memory for one.
+    /// Makes the greenlet that runs on `thread` the owner, for a new record. Returns
+    /// the chunk that identifies it, or null if there is no memory for a chunk.
     const StackChunk* begin_record(PyThreadState* thread) noexcept;
 
-    /// Makes the greenlet of an open record the owner. Touches nothing of Python's.
+    /// Makes the greenlet of an open record the owner. Does not use the Python API.
     void settle(const StackChunk* owner_of_record) noexcept {
         if (owner != owner_of_record) [[unlikely]]
             change_owner(owner_of_record);
     }
 
-    /// That guards or a callback run in the greenlet that runs on `thread`. False may
-    /// also mean that it takes settle to tell. The owner of an open record lives, so
-    /// its chunk is nobody else's.
+    /// Whether guards or a callback are known to run in the greenlet that runs on
+    /// `thread`. False may also mean that settle has to find out. The owner of an open
+    /// record is alive, so its chunk belongs to no other greenlet.
     bool is_known_paused(const PyThreadState* thread) const noexcept {
         return busy != 0 && owner == top_chunk(thread);
     }
@@ -81,7 +86,7 @@ struct HookThread {
     /// Whether guards or a callback run in this greenlet. Needs the GIL.
     bool is_paused() noexcept { return active == Mode::held && is_settled_paused(); }
 
-    /// Forgets all records: for the thread's end.
+    /// Removes all records, when the thread ends.
     void forget_records() noexcept;
 
 private:
@@ -94,15 +99,15 @@ extern thread_local constinit HookThread hook_thread GUARDTREE_NEAR_THREAD_LOCAL
 
 static_assert(sizeof(HookThread) == 48);
 
-/// Something that holds for a greenlet while a scope of its C code is open. It finds
-/// the thread's state of its own greenlet at its beginning and at its end.
+/// A setting for one greenlet that lasts as long as a scope of its C code. Its
+/// constructor and destructor find the state of the greenlet that runs them.
 class HookRecord {
 public:
     HookRecord(const HookRecord&) = delete;
     HookRecord& operator=(const HookRecord&) = delete;
 
 protected:
-    /// `thread`: the one that runs.
+    /// `thread`: the current thread.
     explicit HookRecord(PyThreadState* thread) noexcept {
         owner_ = top_chunk(thread);
         if (hook_thread.active == Mode::held || !owner_) [[unlikely]]
@@ -113,7 +118,7 @@ protected:
 
     ~HookRecord() = default;
 
-    /// The thread's state, for the end of this record.
+    /// The thread's state, for the destructor of this record.
     HookThread& state() const noexcept {
         hook_thread.settle(owner_);
         return hook_thread;
@@ -123,8 +128,8 @@ private:
     const StackChunk* owner_;
 };
 
-/// Off while guards and callbacks run: frames they enter run plain. set_callback inside
-/// takes effect at the end of the outermost pause.
+/// Turns the hook off while guards and callbacks run: it ignores the frames that they
+/// enter. A set_callback inside takes effect at the end of the outermost pause.
 class HookPause : public HookRecord {
 public:
     explicit HookPause(PyThreadState* thread = PyThreadState_Get()) noexcept
@@ -146,7 +151,7 @@ private:
     Mode before_;
 };
 
-/// Allows no more than `most` while a code runs, and all that it calls.
+/// Limits the mode to `most` while a code object runs, and everything that it calls.
 class HookLimit : public HookRecord {
 public:
     explicit HookLimit(Mode most, PyThreadState* thread = PyThreadState_Get()) noexcept
@@ -165,7 +170,7 @@ private:
     Mode before_;
 };
 
-/// Has the hook leave the next frame of `code` alone.
+/// Makes the hook ignore the next frame of `code`.
 class HookPass : public HookRecord {
 public:
     explicit HookPass(PyCodeObject* code,

@@ -1,5 +1,5 @@
-// What user code of guards runs under: the hook's pause, the pending exception, the
-// arguments.
+// The conditions under which user code of guards runs: the hook is paused, no exception
+// is pending, arguments are held.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -13,12 +13,12 @@
 
 namespace guardtree {
 
-/// What user code of a look-up runs under: the hook leaves its frames alone, and no
-/// exception is pending. One that was is pending again afterwards, or is the context
-/// of the one that came of it.
+/// The scope in which user code of a look-up runs. The hook ignores its frames, and no
+/// exception is pending. An exception that was pending before is pending again
+/// afterwards, or becomes the context of a new one.
 class UserCode {
 public:
-    /// `thread`: the one that runs.
+    /// `thread`: the current thread.
     explicit UserCode(PyThreadState* thread = PyThreadState_Get()) noexcept
         : pause_(thread) {
         if (has_exception(thread)) [[unlikely]]
@@ -40,12 +40,12 @@ private:
     Owned<> before_;
 };
 
-/// A call that is held while user code may run: its callable, arguments and keyword
-/// names. Who calls need not keep them (`functools.partial` lends what its
-/// `__setstate__` replaces).
+/// Holds the callable, arguments and keyword names of a call while user code may run.
+/// The caller may not keep them alive: `functools.partial` passes borrowed arguments,
+/// which its `__setstate__` replaces.
 class HeldCall {
 public:
-    /// Words of the room for it.
+    /// The number of words that `room` must have.
     static size_t room(size_t count, PyObject* names) noexcept {
         return 1 + values(count, names);
     }
@@ -59,7 +59,7 @@ public:
 
     PyObject* const* arguments() const noexcept { return room_ + 1; }
 
-    /// PEP 590's: the word in front of the arguments may be used.
+    /// PEP 590: the word before the arguments may be overwritten.
     size_t count() const noexcept { return count_ | PY_VECTORCALL_ARGUMENTS_OFFSET; }
 
     PyObject* names() const noexcept { return names_.get(); }
@@ -76,8 +76,8 @@ private:
     Owned<> names_;
 };
 
-/// Calls `body(view)` for one program whose guards may run user code, as a look-up
-/// would: with the arguments held. The caller keeps the program.
+/// Calls `body(view)` for one program whose guards may run user code, under the same
+/// conditions as a look-up: the arguments are held. The caller keeps the program alive.
 template <class Body>
 auto with_user_code(const View& view, Body body) {
     const UserCode user_code;

@@ -1,21 +1,20 @@
-// The one traversal of a program. check, explain and profile differ in the observer
-// only.
+// The one traversal of a program. check, explain and profile differ only in the
+// observer.
 // SPDX-License-Identifier: MIT
 //
-// How it works. Ops are read in order. A kind answers about the value it reads; a step
-// puts a child value into its place. The first `values` are owned by the walk and
-// dropped at every exit; the rest are borrowed (compiler.cpp decides which, and why
-// that is safe).
+// How it works. The walk reads ops in order. A kind gives a verdict on the value that
+// it reads. A step stores a child value in its place. The walk owns the first values
+// and releases them at every exit. The other values are borrowed (compiler.cpp decides
+// which, and why that is safe).
 //
-// What is walked over says which ops there can be. A look-up in the hook walks
-// LeafSlots first: the other ops are not compiled in, and what is left needs no stack
+// The input of a walk determines which ops can occur. A look-up in the hook walks
+// LeafSlots first. That version is compiled without the other ops, so it needs no stack
 // frame of its own (README.md has the numbers).
 //
-// Requirements that a change must keep: 1. nothing here allocates, locks or throws
-// (but an assumption that is armed, which happens once);
-// 2. an op whose source is unbound fails, it is never run; 3. an exception leaves the
-// walk either taken (`error`) or pending because it must propagate, never both;
-// 4. where user code may have run, `last` is forgotten.
+// Requirements that a change must keep: 1. nothing here allocates, locks or throws,
+// except arming an assumption; 2. an op whose source is unbound fails and is never run;
+// 3. after the walk an exception is either in `error` or pending because it must
+// propagate, never both; 4. after user code may have run, `last` is forgotten.
 #pragma once
 #include <Python.h>
 
@@ -26,25 +25,26 @@
 
 namespace guardtree {
 
-/// Stops at the first op that does not pass, and leaves no trace: the hot path.
+/// Stops at the first op that does not pass and records nothing: the hot path.
 struct NoObserver {
-    /// After an op that did not pass, what does not depend on it is evaluated too.
+    /// Whether the walk continues after an op that did not pass, with the ops that do
+    /// not depend on it.
     static constexpr bool goes_on = false;
-    /// Hears of each op: item blocks are walked item by item.
+    /// Whether the observer is told of each op. Blocks are then walked op by op.
     static constexpr bool hears_each = false;
 
-    /// Before an op runs. Only with hears_each.
+    /// Called before an op runs. Only with hears_each.
     void runs(const Op&) noexcept {}
 
-    /// `found`: what the op read, borrowed; null where a slot is unbound, empty for
-    /// steps that read nothing. The error may be taken.
+    /// `found`: the values that the op read, borrowed. A value is null if a slot is
+    /// unbound. Empty for steps that read nothing. The observer may take the error.
     void did_not_pass(const Op&, std::span<PyObject* const> found, Verdict,
                       Owned<>&) noexcept {
         static_cast<void>(found);
     }
 };
 
-/// A view's slots alone, for programs of leaf kinds on locals (Program::is_leaf).
+/// The slots of a view, for programs of leaf kinds on locals (Program::is_leaf).
 class LeafSlots {
 public:
     explicit LeafSlots(const SlotWord* slots) noexcept : slots_(slots) {}
@@ -73,7 +73,8 @@ PyObject* source_of(const Op& op, const SlotWord* slots,
     return values[op.source];
 }
 
-/// What a place had whose next value has just been stored. Runs user code.
+/// Releases the value that a place held before a new one was stored there. Runs user
+/// code.
 [[gnu::noinline, gnu::cold]] inline void drop_former(PyObject* value) {
     Owned<>::steal(value).reset();
 }
@@ -139,7 +140,8 @@ template <class T, bool from_local, Walkable W>
     return Verdict::fail;
 }
 
-/// What runs Python code is not worth a place in the walk's own registers and pages.
+/// Ops that run Python code are kept out of line so that they add no register pressure
+/// to the hot loop.
 template <class T, bool from_local, Walkable W>
 [[gnu::noinline]] Verdict run_apart(const Op& op, const W& view, const SlotWord* slots,
                                     PyObject** values, uint16_t owned_count) noexcept {
@@ -147,16 +149,16 @@ template <class T, bool from_local, Walkable W>
     return run<T, from_local, W>(op, view, slots, values, owned_count, none);
 }
 
-/// After a step: the next op checks the type of what it fetched, and that passes. A
-/// step is never the last op; a type match that follows one reads its value.
+/// Whether the op after a step is a type match on the fetched value, and passes. A step
+/// is never the last op. A type match that follows a step reads its value.
 [[gnu::always_inline]] inline bool passes_type(const Op* step,
                                                PyObject* const* values) noexcept {
     return step[1].dispatch_code() == type_match_of_value &&
            step[1].as<TypeMatch>().check(values[step->destination]);
 }
 
-/// A value of a relation; null when it is not there. Without a branch: values are words
-/// too, and have no mark to take off.
+/// A value of a relation. Null if it is unbound. Values of the walk are read like slots
+/// to avoid a branch; they are words too, and have no tag bits to clear.
 inline PyObject* value_of(const RelationSource& source, const SlotWord* slots,
                           PyObject* const* values) noexcept {
     const auto* words =
@@ -164,7 +166,7 @@ inline PyObject* value_of(const RelationSource& source, const SlotWord* slots,
     return slot_object(words[source.index]);
 }
 
-/// Gathers the values of a relation in its scratch; false when one is not there.
+/// Copies the values of a relation to its scratch memory. False if one is missing.
 inline bool gather(const Program& program, const Op& op, const SlotWord* slots,
                    PyObject** values) noexcept {
     bool is_complete = true;
@@ -181,7 +183,7 @@ template <GuardRelation R>
 Verdict run_relation(const Program& program, const Op& op, const SlotWord* slots,
                      PyObject** values) noexcept {
     const R& relation = op.as<R>();
-    if (op.place == 2) {  // most have two: no loop, no scratch
+    if (op.place == 2) {  // most relations have two values: no loop, no scratch
         const RelationSource* sources = program.sources_of(op).data();
         PyObject* pair[2] = {value_of(sources[0], slots, values),
                              value_of(sources[1], slots, values)};
@@ -206,7 +208,8 @@ bool run_items(const Program& program, const Op& op, const SlotWord* slots,
     return value && items_pass(block, items, value);
 }
 
-/// False when it fails. Where it passes, the last value is handed on, if to anybody.
+/// False if the block fails. If it passes, stores the last value for the ops that read
+/// it.
 [[gnu::always_inline]] inline bool run_names(const Program& program, const View& view,
                                              const Op& op, const SlotWord* slots,
                                              PyObject** values,
@@ -229,14 +232,14 @@ bool run_items(const Program& program, const Op& op, const SlotWord* slots,
     return true;
 }
 
-/// What an assumption starts at: a local, a value, or else the globals.
+/// The object that an assumption starts at: a local, a value, or the globals.
 inline PyObject* start_of(const Op& op, const View& view, const SlotWord* slots,
                           PyObject* const* values) noexcept {
     if (op.is_from_local()) return slot_object(slots[op.source]);
     return op.starts_at_value() ? values[op.source] : view.globals().get();
 }
 
-/// Tells the observer what the op read.
+/// Tells the observer which values the op read.
 template <class Observer>
 void report(const Program& program, const Op& op, const SlotWord* slots,
             PyObject** values, Verdict verdict, Owned<>& error, Observer& observer) {
@@ -259,21 +262,23 @@ inline void drop(PyObject** values, uint16_t count) noexcept {
 
 }  // namespace walk_detail
 
-/// Evaluates `program` on `view`; on LeafSlots when program.is_leaf(). `values` has
-/// room for program.value_count(). On error the exception is in `error`, or pending
-/// when it must reach the program. Needs the GIL. The observer hears of each op that
-/// did not pass, with its source (borrowed, may be null). Where one that does not hear
-/// each passes, the values of program.bound() are the caller's (bound_values.h).
+/// Evaluates `program` on `view`, which may be LeafSlots if program.is_leaf(). `values`
+/// has room for program.value_count(). If the verdict is `error`, the exception is in
+/// `error`, or pending if it must reach the program. Needs the GIL. The observer is
+/// told of each op that did not pass, with its source (borrowed, may be null). If the
+/// walk passes and the observer is not told of each op, the values of program.bound()
+/// belong to the caller (bound_values.h).
 template <Walkable W, class Observer>
 Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& error,
              Observer& observer) noexcept {
     using namespace walk_detail;
     const uint16_t owned_count =
         std::same_as<W, View> ? program.owned_count() : uint16_t{0};
-    // In a register: the view is in memory that user code could change, for all the
-    // compiler knows.
+    // Kept in a register. The compiler must assume that user code can change the view
+    // in memory.
     const SlotWord* const slots = view.slots();
-    // A relation asks for values whose steps an observer may have gone on without.
+    // A relation may read values whose steps failed, if the observer goes on after a
+    // failure.
     const uint16_t emptied = Observer::goes_on ? program.value_count() : owned_count;
     for (uint16_t i = 0; i < emptied; ++i) values[i] = nullptr;
     Verdict outcome = Verdict::pass;
@@ -282,9 +287,8 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
     const Op* op = program.ops().data();
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"  // addresses of labels
-    // clang-format off: labels in macros
-    // Each op that passed jumps to the next one by itself, so that each jump is
-    // predicted by itself (bench `slope`: 0.3 ns per op less than one jump for all).
+    // Each op that passes jumps to the next one itself, so the processor predicts each
+    // jump separately (bench `slope`: 0.3 ns per op less than with one shared jump).
     static const void* const labels[] = {
 #define X(type, stem) &&from_value_##type, &&from_local_##type,
         GUARDTREE_OPS(X)
@@ -369,7 +373,7 @@ assumption:
         case Assumption::Answer::fails: verdict = Verdict::fail; goto not_passed;
         case Assumption::Answer::unknown: break;
         }
-        last.forget();  // it may have been armed
+        last.forget();  // the assumption may have been armed
     }
     ++op;
     GUARDTREE_NEXT;
@@ -402,20 +406,20 @@ not_passed:
 
 done:
     if (owned_count) {
-        if (outcome != Verdict::pass) {  // an exception may be on its way out
+        if (outcome != Verdict::pass) {  // an exception may be pending
             const ExceptionPause pause;
             drop(values, owned_count);
         } else if constexpr (Observer::hears_each) {
             drop(values, owned_count);
-        } else {  // the rest is the caller's (bound_values.h)
+        } else {  // the other values belong to the caller (bound_values.h)
             drop(values, static_cast<uint16_t>(owned_count - program.kept_count()));
         }
     }
     return outcome;
 }
 
-/// Compiled once, in evaluate.cpp: GCC leaves checks out of line in some of the files
-/// that call it, and which copy a program gets would be up to the linker.
+/// Compiled once, in evaluate.cpp. GCC leaves checks out of line in some of the files
+/// that call it, and the linker would choose which copy a program gets.
 extern template Verdict walk(const Program&, const View&, PyObject**, Owned<>&,
                              NoObserver&) noexcept;
 
