@@ -1,16 +1,18 @@
-// Which entries can pass: found by keys of values instead of trying them all.
+// Finds the entries that can pass by keys of values, instead of trying all of them.
 // SPDX-License-Identifier: MIT
 //
-// How it works. Each entry lies in one place: in a bucket of a split (the entries whose
-// check of one value passes only values of that key), or among the rest of its node. A
-// bucket of many entries is a node of its own, split by other values. A look-up gathers
-// the runs of entries that its view leads to, a few at most, and walks these in the
-// order of insertion.
+// How it works. A split asks for the key of one value and has a bucket of entries for
+// each key. An entry is stored in one split of its node, in the bucket of each key that
+// its check of that value passes, or else in the rest of the node. A bucket with many
+// entries is a node of its own, which is split by other values. A look-up collects the
+// runs of entries that its view leads to, which are only a few, and walks their entries
+// in insertion order.
 //
-// Why the answer is that of trying all. An entry is split by a check only where no op
-// before that check runs user code: for a value of another key its walk would have
-// failed there or earlier, and nobody could have told. What user code changes during a
-// look-up is seen: runs are gathered anew behind an entry that may run some.
+// Why this gives the same answer as trying all. An entry is split by a check only if no
+// op before that check runs user code. For a value with another key, the walk of that
+// entry would have failed at that check or earlier, without a visible effect. Changes
+// that user code makes during a look-up are seen, because runs are collected again
+// after an entry that may run user code.
 #pragma once
 #include <span>
 
@@ -18,46 +20,48 @@
 
 namespace guardtree {
 
-/// Candidates in their order, one or more.
+/// A range of candidates, in order. At least one.
 struct Run {
     const Candidate* at;
     const Candidate* end;
 };
 
-/// A check's question with the keys that it passes.
+/// The questions of checks, each with the keys that the check passes.
 using Facts = std::vector<std::pair<Question, std::vector<uint64_t>>>;
 
-/// What a program's checks say of keys before anything that may run user code. Cold.
+/// The keys that a program's checks determine before any op that may run user code. Not
+/// for the walk.
 Facts facts_of(const Program& program);
 
-/// Entries by the answers to a few questions. Refers to the entries; size and time to
-/// make it are O(their keys).
+/// An index of entries by the answers to a few questions. Refers to the entries. Its
+/// size and the time to build it are O(number of their keys).
 class Decision {
 public:
-    /// Runs that a view can lead to.
+    /// The maximum number of runs that a view can lead to.
     static constexpr size_t most_runs = 8;
 
-    /// Of entries in order, from the first one on.
+    /// Builds the index of these entries, in insertion order.
     explicit Decision(std::span<const Candidate> entries);
 
-    /// Adds one behind all others. The questions stay.
+    /// Adds an entry after all others. The questions stay the same.
     void append(const Candidate& added);
 
-    /// Whether a question is asked at all; else all are the rest.
+    /// Whether there is any question. If not, all entries are in the rest.
     bool has_splits() const noexcept { return !nodes_[0].splits.empty(); }
 
-    /// No two entries can pass the same view: whichever passes is the answer.
+    /// Whether no two entries can pass the same view, so any entry that passes is the
+    /// answer.
     bool is_disjoint() const noexcept { return is_disjoint_; }
 
-    /// The one question that every entry is put to; null where there are more.
+    /// The split, if there is only one and every entry is in it. Null otherwise.
     const Split* only_split() const noexcept {
         const Node& root = nodes_.front();
         return root.splits.size() == 1 && root.rest.empty() ? root.splits.data()
                                                             : nullptr;
     }
 
-    /// The runs that `view` leads to, from `to` on: their end. W: View or LeafSlots,
-    /// the latter where every path is a slot.
+    /// Writes the runs that `view` leads to to `to`, and returns their end. W: View, or
+    /// LeafSlots if every path is a slot.
     template <class W>
     [[gnu::always_inline]] Run* gather(const W& view, Run* to) const noexcept {
         const Node& root = nodes_.front();
@@ -76,7 +80,7 @@ public:
 private:
     friend class DecisionBuilder;
 
-    /// Without splits: a list.
+    /// A node without splits is a list of entries.
     struct Node {
         std::vector<Split> splits;
         std::vector<Candidate> rest;
@@ -86,7 +90,7 @@ private:
         return {all.data(), all.data() + all.size()};
     }
 
-    /// A bucket that is no single entry.
+    /// For a bucket that is not a single entry.
     template <class W>
     Run* gather_below(const Bucket& bucket, const W& view, Run* to) const noexcept;
 
@@ -94,7 +98,8 @@ private:
 
     void append(Bucket& bucket, const Candidate& added, const Facts& facts);
 
-    /// Moved when it grows, which leaves each node's splits where they are.
+    /// The nodes move when the vector grows, but the storage of their splits stays in
+    /// place.
     std::vector<Node> nodes_;
     bool is_disjoint_ = false;
 };

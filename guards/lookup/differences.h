@@ -1,4 +1,4 @@
-// What entries differ in: for a caller's compiler, which may generalise.
+// Finds the facts in which entries differ, for a compiler that may generalise.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <string>
@@ -8,15 +8,16 @@
 
 namespace guardtree {
 
-/// A fact that the entries of a table do not agree on.
+/// A fact on which the entries of a table do not agree.
 struct Difference {
     std::string fact;  ///< in Python: "type(x)", "x.shape[0]", "len(items)"
-    /// What each entry demands of it, in order: "8"; empty where it demands nothing.
+    /// The value that each entry requires, in order: "8". Empty if an entry does not
+    /// check it.
     std::vector<std::string> demands;
 };
 
-/// The facts that entries differ in, in the order in which they are met. A fact that
-/// all demand alike is left out. Cold: O(entries * guards).
+/// The facts in which entries differ, in the order of their first check. Leaves out
+/// facts for which all entries require the same. Slow: O(entries * guards).
 std::vector<Difference> differences(const Table& table);
 
 }  // namespace guardtree

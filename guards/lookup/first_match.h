@@ -1,4 +1,4 @@
-// The walks of a table's look-up, inline: for Lookup (lookup.h), which all others use.
+// The walks of a table's look-up, inline. Only Lookup (lookup.h) calls them.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../run/walk.h"
@@ -9,9 +9,9 @@ namespace guardtree {
 
 enum class Tried : uint8_t { failed, passed, raised };
 
-/// Walks one entry. `passed`: its bound values are the caller's (bound_values.h).
-/// `raised`: an exception is pending that must reach the program;
-/// every other one is kept in the entry.
+/// Walks one entry. `passed`: its bound values belong to the caller (bound_values.h).
+/// `raised`: an exception is pending that must reach the program. Other exceptions are
+/// stored in the entry.
 template <Walkable W>
 [[gnu::always_inline]] inline Tried try_entry(const Entry& entry, const W& view,
                                               PyObject** values) noexcept {
@@ -29,8 +29,8 @@ template <Walkable W>
     return Tried::failed;
 }
 
-/// One by one, in insertion order: the look-up of tables without a decision, and what
-/// every decision must agree with.
+/// Tries entries one by one in insertion order. This is the look-up of tables without a
+/// decision, and every decision must give the same answer.
 template <Walkable W>
 const Entry* scan(const Table& table, const W& view, PyObject** values) noexcept {
     for (const Shared<Entry>& entry : table.entries()) {
@@ -52,9 +52,10 @@ extern template const Entry* decided_match(const Table&, const View&,
 extern template const Entry* decided_match(const Table&, const LeafSlots&,
                                            PyObject**) noexcept;
 
-/// The first entry of `table` whose guards pass, or null, over a view or the slots of
-/// one. Null with an exception pending when one must reach the program; every other
-/// exception of a guard is kept in its entry. `values` has room for value_count().
+/// The first entry of `table` whose guards pass on a view or on its slots, or null. If
+/// it returns null with an exception pending, that exception must reach the program.
+/// Other exceptions of guards are stored in their entry. `values` has room for
+/// value_count() values.
 template <Walkable W>
 const Entry* first_match(const Table& table, const W& view,
                          PyObject** values) noexcept {

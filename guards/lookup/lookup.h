@@ -1,22 +1,26 @@
-// Lookup: one look-up or check, and all that it owns while guards may run user code.
+// Lookup: one look-up or check, and everything it owns while guards may run user code.
 // SPDX-License-Identifier: MIT
 //
-// How it works. Everybody who asks guards goes through here: the frame hook, guarded
-// functions, Table, check, explain, profile, strict mode, the C interface. A look-up
+// How it works. The frame hook, guarded functions, Table, check, explain, profile,
+// strict mode and the C interface all evaluate guards through this class. A look-up
 // that may run user code (Mode::user_code)
-//   - turns the hook off and sets a pending exception aside (UserCode),
-//   - keeps the table, and with it each entry, and the arguments where the view only
-//     borrows them: user code may take entries out and end whatever holds those,
-//   - takes the values that the entry hands over before anything else runs,
-//   - gives all of it back once, where it ends.
-// One that runs none (Mode::quiet) owns nothing but the duty to take or drop those
-// values; over the slots of leaf programs (in_slots) not even that. QuietLookup is for
-// who knows while compiling that it runs none.
+//   - turns the hook off and saves a pending exception (UserCode),
+//   - keeps the table alive, and with it each entry. It also keeps the arguments alive
+//     if the view only borrows them, because user code may remove entries and destroy
+//     the owners of arguments,
+//   - takes the bound values of an entry before anything else runs,
+//   - releases all of it exactly once, at its end.
+//
+// A look-up that runs no user code (Mode::quiet) holds nothing. It only has to pass on
+// or drop the bound values of an entry. A look-up on the slots of leaf programs
+// (in_slots) has none. QuietLookup is for callers that know at compile time that no
+// user code runs.
 //
 // Functions that may run user code are not noexcept. CPython 3.11 to 3.13 end a daemon
-// thread that waits for the GIL at exit by unwinding it: this room's frames have no
-// cleanup and no noexcept then (-fno-exceptions), and a caller that is compiled with
-// exceptions finds a Lookup whose destructor touches nothing, as user code is running.
+// thread that waits for the GIL at exit by unwinding its stack. The frames of this room
+// then have no cleanup and no noexcept (-fno-exceptions). A caller that is compiled
+// with exceptions destroys a Lookup, whose destructor touches nothing if user code was
+// running.
 #pragma once
 #include <Python.h>
 
@@ -33,12 +37,13 @@
 
 namespace guardtree {
 
-/// A look-up of one table whose guards run no user code, or whose caller sees to what
-/// that needs: UserCode, the table and the values of the view. Nobody gets its address,
-/// so that its members need no memory. Needs the GIL.
+/// A look-up of one table whose guards run no user code, or whose caller provides what
+/// user code needs: a UserCode, and references to the table and the values of the view.
+/// No function takes its address, so the compiler can keep its members in registers.
+/// Needs the GIL.
 class QuietLookup {
 public:
-    /// `room` has table.value_count() words and outlives this.
+    /// `room` has table.value_count() words and outlives this object.
     [[gnu::always_inline]] QuietLookup(const Table& table, const View& view,
                                        PyObject** room) noexcept
         : table_(&table), view_(&view), room_(room) {}
@@ -51,12 +56,12 @@ public:
     QuietLookup(const QuietLookup&) = delete;
     QuietLookup& operator=(const QuietLookup&) = delete;
 
-    /// As Lookup's.
+    /// Same as Lookup::find.
     [[gnu::always_inline]] const Entry* find() {
         return is_found(first_match<View>(*table_, *view_, room_));
     }
 
-    /// The same for who is compiled with exceptions, where user code may run.
+    /// The same, for callers that are compiled with exceptions, if user code may run.
     [[gnu::always_inline]] const Entry* find_apart() {
         return is_found(first_apart(*table_, *view_, room_));
     }
@@ -92,8 +97,8 @@ class Lookup {
 public:
     enum class Mode : uint8_t {
         quiet,      ///< no guard runs user code
-        user_code,  ///< some may
-        inner,      ///< some may, and the caller has a UserCode around this
+        user_code,  ///< a guard may run user code
+        inner,      ///< the same, and the caller has a UserCode already
     };
 
     static Mode mode_of(const Table& table) noexcept {
@@ -107,13 +112,13 @@ public:
         return first_match(table, LeafSlots(slots), nullptr);
     }
 
-    /// Words of the room that a look-up needs in this mode.
+    /// The number of words that `room` must have in this mode.
     static size_t room(const Table& table, const View& view, Mode mode) noexcept {
         return mode == Mode::quiet ? table.value_count() : held_room(table, view);
     }
 
-    /// `room` outlives the look-up, and so does `view`; of a quiet one, so does the
-    /// table. `thread`, where the caller has it: the one that runs.
+    /// `room` and `view` outlive the look-up. In mode quiet, so does the table.
+    /// `thread`: the current thread, if the caller has it.
     [[gnu::always_inline]] Lookup(const Table& table, const View& view, PyObject** room,
                                   Mode mode, PyThreadState* thread = nullptr)
         : table_(&table), view_(&view), room_(room), mode_(mode) {
@@ -132,25 +137,26 @@ public:
     Lookup(const Lookup&) = delete;
     Lookup& operator=(const Lookup&) = delete;
 
-    /// The first entry whose guards pass, or null: with an exception pending where one
-    /// must reach the program. Every other one is kept in its entry. Asked once.
+    /// The first entry whose guards pass, or null. If it returns null with an exception
+    /// pending, that exception must reach the program. Other exceptions are stored in
+    /// their entry. Call it once.
     [[gnu::always_inline]] const Entry* find() {
         if (mode_ != Mode::quiet) [[unlikely]]
             return find_held(false);
         return is_found(first_match<View>(*table_, *view_, room_));
     }
 
-    /// The same answer found by trying all entries in order: what strict mode compares
-    /// with.
+    /// The same answer, found by trying all entries in order. Strict mode compares with
+    /// it.
     const Entry* find_by_scan();
 
-    /// What was found hands values over that were not taken yet.
+    /// Whether the entry found has bound values that were not taken yet.
     bool has_values() const noexcept { return owes_; }
 
     size_t value_count() const noexcept { return bound_count(found_->program); }
 
-    /// New references to those values, in the order they were asked for, once; nothing
-    /// else happens between find and this in a quiet look-up.
+    /// Writes new references to those values to `to`, in the order in which they were
+    /// requested. Call it once. In mode quiet, call it directly after find.
     [[gnu::always_inline]] void take(PyObject** to) noexcept {
         owes_ = false;
         if (mode_ != Mode::quiet) [[unlikely]]
@@ -159,19 +165,19 @@ public:
             take_bound(found_->program, *view_, room_, to);
     }
 
-    /// What to read of the arguments after a look-up that ran user code.
+    /// The view to read arguments from after a look-up that ran user code.
     const View& view() const noexcept { return *view_; }
 
     const Table& table() const noexcept { return *table_; }
 
-    /// Ends what user code runs under, and drops the arguments. The table is kept, and
-    /// the values stay to be taken.
+    /// Ends the scope of user code and releases the arguments. The table stays alive,
+    /// and the values can still be taken.
     void close() noexcept {
         if (mode_ != Mode::quiet) end_user_code();
     }
 
 private:
-    /// What a look-up that may run user code has besides.
+    /// The additional state of a look-up that may run user code.
     struct Held {
         explicit Held(const Table& of) noexcept : table(&of) {}
 
@@ -225,9 +231,10 @@ private:
     const Entry* found_ = nullptr;
     Mode mode_;
     bool owes_ = false;
-    bool is_running_ = false;  ///< user code: who ends this now ends the thread
+    /// user code runs: if this is destroyed now, the thread is being ended
+    bool is_running_ = false;
     union {
-        Held held_;  ///< but of a quiet one
+        Held held_;  ///< constructed unless the mode is quiet
     };
 };
 

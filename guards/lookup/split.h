@@ -1,4 +1,4 @@
-// One question about a view, and the entries that each answer leads to.
+// One question about a view, and the entries for each answer.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <bit>
@@ -15,13 +15,13 @@ namespace guardtree {
 
 struct Entry;
 
-/// An entry, and how many are before it.
+/// An entry, and the number of entries before it.
 struct Candidate {
     const Entry* entry = nullptr;
     uint32_t order = 0;
 };
 
-/// What is asked of a view: the key of the value at the end of a path.
+/// A question about a view: the key of the value at the end of a path.
 struct Question {
     ValuePath path;
     KeyOf of;
@@ -29,8 +29,9 @@ struct Question {
 
 bool same_question(const Question& a, const Question& b) noexcept;
 
-/// The entries of one key: one, or those of a node of a Decision. Small: a look-up that
-/// hits another entry each time reads another one from the cache each time.
+/// The entries of one key: a single entry, or the entries of a node of a Decision. It
+/// is small because a look-up that hits another entry each time also loads another
+/// bucket each time.
 class Bucket {
 public:
     static constexpr uint32_t none = UINT32_MAX;
@@ -43,28 +44,27 @@ public:
 
     bool is_empty() const noexcept { return !only_.entry && only_.order == none; }
 
-    /// Its `entry` is null where there are none, or several.
+    /// The single entry. `entry` is null if there are none or several.
     const Candidate& only() const noexcept { return only_; }
 
-    /// Of a bucket that is neither empty nor one entry.
+    /// The node of a bucket that has several entries.
     uint32_t node() const noexcept { return only_.order; }
 
 private:
     Candidate only_{nullptr, none};
 };
 
-/// Integer keys and addresses are regular: the middle of a product, which all their
-/// bits go into, comes where a map looks.
+/// Integer keys and addresses have regular bits. All bits of a key influence the middle
+/// bits of the product, so the hash moves those to where the map looks.
 struct KeyHash {
     size_t operator()(uint64_t key) const noexcept {
         return std::rotr(key * 0x9E3779B97F4A7C15u, 32);
     }
 };
 
-/// Buckets by key; of the sort `integer` by ranges that do not overlap.
+/// Buckets by key, or by disjoint ranges if the sort is `integer`.
 struct Split {
-    /// Of its buckets, low: a key that is not where it belongs is one more branch that
-    /// is not foreseen.
+    /// Load factor. Kept low because each displaced key costs a mispredicted branch.
     static constexpr float load = 0.3F;
 
     explicit Split(Question asked)
@@ -72,16 +72,17 @@ struct Split {
           slot(question.path.steps.empty() ? question.path.slot : -1) {}
 
     Question question;
-    int32_t slot;  ///< that the value lies in; -1: more has to be followed
+    int32_t slot;  ///< the slot of the value; -1 if there are steps to follow
     tsl::robin_map<uint64_t, Bucket, KeyHash, std::equal_to<>,
                    CacheLineAllocator<std::pair<uint64_t, Bucket>>>
         buckets;
-    std::vector<int64_t> starts;  ///< of the ranges, ascending; each ends at the next
+    /// of the ranges, ascending; each range ends where the next starts
+    std::vector<int64_t> starts;
     std::vector<Bucket> ranges;
 
-    /// The entries whose check of this value can pass; null when there are none. W: as
-    /// in Decision::gather. A hash and a probe, 3 ns; of ranges a binary search without
-    /// branches.
+    /// The bucket of the entries whose check of this value can pass, or null. W: as in
+    /// Decision::gather. Takes a hash and a probe, 3 ns. Ranges take a binary search
+    /// without branches.
     template <class W>
     [[gnu::always_inline]] const Bucket* find(const W& view) const noexcept {
         PyObject* const value =
@@ -90,7 +91,7 @@ struct Split {
     }
 
 private:
-    /// A way of its own for each sort, so that nothing is asked twice.
+    /// Each sort has its own branch, so no condition is tested twice.
     [[gnu::always_inline]] const Bucket* find_value(PyObject* value) const noexcept {
         const KeyOf of = question.of;
         switch (of.sort) {
@@ -112,7 +113,7 @@ private:
         return found == buckets.end() ? nullptr : &found->second;
     }
 
-    /// Of the sorts that need more than a look at the object itself.
+    /// For the sorts that need more than a look at the object itself.
     [[gnu::noinline]] const Bucket* find_far(PyObject* value) const noexcept;
 
     template <class W>
@@ -120,7 +121,7 @@ private:
         if constexpr (std::same_as<W, View>)
             return fetch(path, view);
         else
-            return nullptr;  // programs that read slots only ask for no more
+            return nullptr;  // programs that read only slots have no other questions
     }
 
     const Bucket* find_range(int64_t value) const noexcept;

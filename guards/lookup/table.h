@@ -1,4 +1,4 @@
-// Entries of one code object, and the look-up of the first whose guards pass.
+// The entries of one code object, and what a look-up remembers about them.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -16,9 +16,9 @@
 
 namespace guardtree {
 
-/// A program and what runs when it passes. Shared by tables and by whoever looks at it.
-/// Program, payload and source never change; the counters are for people and decide
-/// nothing. Aligned, so that what an evaluation reads is in one cache line.
+/// A program and its payload. Tables and other users share it. Program, payload and
+/// source never change. The counters are only for reports. Aligned so that an
+/// evaluation reads a single cache line.
 struct Entry : OnCacheLines, Collected {
     Entry(Program guards, Owned<> what, Owned<> from) noexcept
         : program(std::move(guards)),
@@ -27,27 +27,30 @@ struct Entry : OnCacheLines, Collected {
           payload_owner_(std::move(what)) {}
 
     const Program program;
-    const Borrowed<> payload;  ///< replacement code, or what a third party wants back
+    const Borrowed<> payload;  ///< replacement code, or any object of the user
     const Owned<>
-        source;       ///< what the guards were given as: a GuardManager, a callable
-    Owned<> meaning;  ///< for strict mode: what the oracle judges by, or null
-    Owned<> names;    ///< a tuple: of the values that it hands over; null for none
+        source;  ///< the guards as the user passed them: a GuardManager or a callable
+    /// for strict mode: the guards as the oracle evaluates them, or null
+    Owned<> meaning;
+    /// a tuple of the names of its bound values; null if there are none
+    Owned<> names;
     mutable uint64_t hits = 0;
     mutable uint64_t errors = 0;
-    mutable uint64_t last_use = 0;  ///< by use_clock
-    /// What the payload, a function, takes over of the guarded one at each call.
+    mutable uint64_t last_use = 0;  ///< value of use_clock
+    /// What the payload, if it is a function, takes from the guarded function at each
+    /// call.
     enum class Follows : uint8_t { nothing, defaults, names_too };
     Follows follows = Follows::nothing;
     mutable Owned<>
-        last_error;  ///< the last exception of a guard that was not let through
-    /// With replacement code: where those values go, by the names.
+        last_error;  ///< the last exception of a guard that did not propagate
+    /// With replacement code: the slots of the bound values, in the order of the names.
     std::vector<uint16_t> slots;
 
-    /// Refers weakly to a payload that keeps this entry, which would keep itself alive
-    /// where the collector does not see it. False with an exception set.
+    /// Makes the reference to the payload weak, for a payload that keeps this entry
+    /// alive. The collector could not see that cycle. False if an exception is set.
     bool let_payload_go() noexcept;
 
-    /// The payload, or null where it was let go and has died.
+    /// The payload, or null if the reference is weak and it has died.
     PyObject* living_payload() const noexcept;
 
     int traverse(visitproc visit, void* arg) const;
@@ -56,8 +59,8 @@ private:
     Owned<> payload_owner_;  ///< the payload, or a weak reference to it
 };
 
-/// Counts misses and new entries of all tables: how long ago an entry was used is told
-/// by this clock, since only then one may have to go. A hit reads it.
+/// Counts misses and new entries of all tables. It is the clock of last_use: an entry
+/// may have to be evicted only after one of these. A hit only reads it.
 [[gnu::visibility("hidden")]] inline uint64_t use_clock = 0;
 
 inline void note_hit(const Entry& entry) noexcept {
@@ -65,21 +68,22 @@ inline void note_hit(const Entry& entry) noexcept {
     entry.last_use = use_clock;
 }
 
-/// Immutable once made: adding or removing makes a new table, so a look-up that runs
-/// user code keeps the one it began with. Order is insertion order, oldest first.
+/// Immutable: adding or removing an entry makes a new table, so a look-up that runs
+/// user code keeps the table that it started with. Entries are in insertion order,
+/// oldest first.
 class Table : public Collected {
 public:
     Table() noexcept = default;
 
-    /// The table without entries. Allocates nothing.
+    /// The empty table. Allocates nothing.
     static Shared<Table> empty() noexcept;
 
     int traverse(visitproc visit, void* arg) const;
 
-    /// A table of entries in this order. O(their keys).
+    /// A table of these entries, in this order. O(number of their keys).
     static Shared<Table> of(std::span<const Shared<Entry>> entries);
 
-    /// This table's live entries but `instead`, and `entry` at the end.
+    /// This table's live entries except `instead`, with `entry` at the end.
     Shared<Table> with(Shared<Entry> entry, const Entry* instead = nullptr) const;
 
     /// This table without entries whose guards can never pass again.
@@ -90,36 +94,38 @@ public:
 
     bool has_dead() const noexcept;
 
-    /// The entry that was used longest ago; null of an empty table. O(entries).
+    /// The least recently used entry. Null if the table is empty. O(entries).
     const Entry* least_recent() const noexcept;
 
     const std::vector<Shared<Entry>>& entries() const noexcept { return entries_; }
 
-    /// What all programs read from slots, for views over mappings.
+    /// The names that all programs read from slots, for views over mappings.
     std::span<const SlotName> names() const noexcept { return names_; }
 
     uint16_t value_count() const noexcept { return value_count_; }
 
-    /// The most values that an entry hands over.
+    /// The maximum number of bound values of an entry.
     size_t most_bound() const noexcept { return most_bound_; }
 
     bool calls_python() const noexcept { return calls_python_; }
 
-    /// Every program is a leaf (program.h): LeafSlots serve.
+    /// Whether every program is a leaf (program.h), so that a look-up can walk
+    /// LeafSlots.
     bool is_leaf() const noexcept { return is_leaf_; }
 
-    /// What finds the entries that can pass; null: they are tried one by one.
+    /// The index that finds the entries that can pass. Null if entries are tried one by
+    /// one.
     const Decision* decision() const noexcept { return decision_.get(); }
 
-    /// The question of a decision that has but one, in a table that runs no user code:
-    /// what it finds, where that is one entry, can alone pass. Else null.
+    /// The only question of the decision, if the table runs no user code. If it finds a
+    /// single entry, no other entry can pass. Null otherwise.
     const Split* only_split() const noexcept { return only_split_; }
 
-    /// The entry that the last look-ups hit one after another, where whichever passes
-    /// is the answer and none runs user code; else null. It is tried first.
+    /// The entry that consecutive look-ups hit, if any entry that passes is the answer
+    /// and none runs user code. Null otherwise. It is tried first.
     const Entry* repeated() const noexcept { return repeated_; }
 
-    /// Of an entry that is not `repeated`.
+    /// Records a hit of an entry that is not `repeated`.
     void remember_hit(const Entry& entry) const noexcept {
         if (last_hit_ != &entry)
             last_hit_ = &entry;
@@ -135,15 +141,16 @@ private:
     template <class Keeps>
     Shared<Table> only(Keeps keeps) const;
 
-    /// Takes the last entry into the decision. Now and then it is made anew, so that
-    /// its questions suit what is there: adding is O(entries), with a small factor.
+    /// Adds the last entry to the decision. From time to time it is rebuilt, so that
+    /// its questions suit the current entries. Adding is O(entries), with a small
+    /// factor.
     void decide();
 
     void make_decision();
 
     void find_only_split() noexcept;
 
-    // What a look-up reads comes first.
+    // The members that a look-up reads come first.
     const Split* only_split_ = nullptr;
     mutable const Entry* repeated_ = nullptr;
     mutable const Entry* last_hit_ = nullptr;
@@ -152,13 +159,13 @@ private:
     uint16_t value_count_ = 0;
     bool calls_python_ = false;
     bool is_leaf_ = true;
-    bool is_disjoint_ = false;  ///< with only_split_: no view passes two entries
+    bool is_disjoint_ = false;  ///< with only_split_: no view can pass two entries
     std::vector<SlotName> names_;
     size_t most_bound_ = 0;
-    size_t decided_for_ = 0;  ///< entries that there were when it was made
+    size_t decided_for_ = 0;  ///< number of entries when the decision was built
 };
 
-/// Keeps a guard's exception in its entry, for people.
+/// Stores a guard's exception in its entry, for reports.
 [[gnu::cold]] void keep_error(const Entry& entry, Owned<> error) noexcept;
 
 }  // namespace guardtree
