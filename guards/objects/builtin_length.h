@@ -7,12 +7,13 @@
 
 namespace guardtree {
 
-/// Finds deque, which is in an extension module. Imports, so it is called when a
-/// program is compiled, never during a check; cheap after the first time.
+/// Finds the type deque, which is in an extension module. This imports the module, so
+/// call it when a program is compiled, never during a check. Cheap after the first
+/// call.
 void set_up_builtin_length() noexcept;
 
-/// What len() calls for values of a type, as CPython's PyObject_Size chooses; null for
-/// those without a length.
+/// The function that len() calls for values of a type, chosen like in CPython's
+/// PyObject_Size. Null if the type has no length.
 inline lenfunc length_slot(PyTypeObject* type) noexcept {
     if (type->tp_as_sequence && type->tp_as_sequence->sq_length) {
         return type->tp_as_sequence->sq_length;
@@ -20,31 +21,32 @@ inline lenfunc length_slot(PyTypeObject* type) noexcept {
     return type->tp_as_mapping ? type->tp_as_mapping->mp_length : nullptr;
 }
 
-/// A dict, or a value of a subclass that has dict's `__len__` now.
+/// Whether the value is a dict, or has a subclass that currently uses dict's `__len__`.
 inline bool has_length_of_dict(PyObject* value) noexcept {
-    // An OrderedDict is of a type of CPython's own, which stays as it is.
+    // OrderedDict is a static type of CPython, which never changes.
     if (PyDict_CheckExact(value) || PyODict_CheckExact(value)) return true;
     return PyDict_Check(value) &&
            length_slot(Py_TYPE(value)) == length_slot(&PyDict_Type);
 }
 
-/// builtin_length of what is no dict.
+/// builtin_length of values that are not dicts.
 Py_ssize_t builtin_length_of_others(PyObject* value) noexcept;
 
-/// Length of a list, tuple, dict, set, frozenset, str, bytes, bytearray, range or
-/// deque, or of a subclass that inherits their `__len__`; -1 for every other value. No
-/// exception.
+/// The length of a list, tuple, dict, set, frozenset, str, bytes, bytearray, range or
+/// deque, or of a subclass that inherits their `__len__`. -1 for every other value.
+/// Sets no exception.
 inline Py_ssize_t builtin_length(PyObject* value) noexcept {
     if (has_length_of_dict(value)) return PyDict_GET_SIZE(value);
     return builtin_length_of_others(value);
 }
 
-/// A dict, or an OrderedDict or other subclass of CPython's own, whose class keeps
-/// dict's `__len__` and stays: another subclass may have its own tomorrow.
+/// Whether the value has dict's `__len__` for good: a dict, an OrderedDict or another
+/// static subclass. Other subclasses may define `__len__` later.
 bool keeps_length_of_dict(PyObject* value) noexcept;
 
-/// An element of a deque or a subclass by deque's own rules; negative counts from the
-/// end. Null when there is none or `value` is not a deque. No exception.
+/// An element of a deque, or of a subclass by deque's own rules. A negative index
+/// counts from the end. Null if there is no such element or `value` is not a deque.
+/// Sets no exception.
 Owned<> builtin_deque_item(PyObject* value, Py_ssize_t index) noexcept;
 
 }  // namespace guardtree

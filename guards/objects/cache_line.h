@@ -1,10 +1,10 @@
-// Memory that begins where a cache line does.
+// Memory that is aligned to cache lines.
 // SPDX-License-Identifier: MIT
 //
-// For what is small and read by every look-up: none of it lies on more cache lines than
-// it has to (bench `table/size/cyclic`: 0.8 ns at 64 entries). Room to align in comes
-// from operator new, since glibc's memalign leaves pieces behind that it does not use
-// again: a program that makes and drops entries would grow.
+// For small objects that every look-up reads, so that they occupy as few cache lines as
+// possible (bench `table/size/cyclic`: 0.8 ns at 64 entries). Allocations are
+// over-sized and aligned here. glibc's memalign leaves gaps that it does not reuse, so
+// a program that makes and drops entries would grow.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace guardtree {
 
 inline constexpr size_t cache_line = 64;
 
-/// Uninitialised; given back by delete_cache_lines.
+/// Uninitialised memory. Free it with delete_cache_lines.
 inline void* new_cache_lines(size_t bytes) {
     const auto whole =
         reinterpret_cast<uintptr_t>(::operator new(bytes + cache_line + sizeof(void*)));
@@ -29,7 +29,7 @@ inline void delete_cache_lines(void* memory) noexcept {
     if (memory) ::operator delete(static_cast<void**>(memory)[-1]);
 }
 
-/// A base of classes whose objects are made by `new`.
+/// A base class for objects that are created with `new`.
 struct alignas(cache_line) OnCacheLines {
     static void* operator new(size_t bytes) { return new_cache_lines(bytes); }
 

@@ -1,4 +1,4 @@
-// same_constant with what is frequent inline: ints of one digit and strs.
+// same_constant with the frequent cases inline: ints of one digit and strs.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>

@@ -1,4 +1,4 @@
-// Looking keys up in dicts without running user code.
+// Looks up keys in dicts without running user code.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -11,8 +11,9 @@
 
 namespace guardtree {
 
-/// Numbers, strs and the like, of exactly CPython's own types: they never change, have
-/// no parts, and are hashed and compared without user code.
+/// Whether an object is a number, a str or the like, with exactly one of CPython's own
+/// types. These objects never change, have no parts, and are hashed and compared
+/// without user code.
 inline bool is_scalar(PyObject* object) noexcept {
     PyTypeObject* type = Py_TYPE(object);
     return type == &PyUnicode_Type || type == &PyLong_Type || type == &PyBool_Type ||
@@ -20,31 +21,32 @@ inline bool is_scalar(PyObject* object) noexcept {
            object == Py_None || object == Py_Ellipsis;
 }
 
-/// What no scalar ever equals though it is no scalar: what is compared by CPython's own
-/// code for tuples and frozensets, or by address. Not what may get another class.
+/// Whether an object that is not a scalar differs from every scalar. CPython's own code
+/// compares tuples and frozensets, and the other types compare by address. Excludes
+/// objects whose class can be changed.
 inline bool differs_from_scalars(PyObject* object) noexcept {
     PyTypeObject* type = Py_TYPE(object);
     return type == &PyTuple_Type || type == &PyFrozenSet_Type || type == &PyType_Type ||
            type == &PyFunction_Type || type == &PyCFunction_Type;
 }
 
-/// A key of a dict with its hash; a str is interned. Borrowed.
+/// A key of a dict with its hash. A str is interned. Borrowed.
 struct HashedKey {
     PyObject* value = nullptr;
     Py_hash_t hash = 0;
 };
 
-/// The value of `key` in a dict or a subclass of dict, as dict's own look-up finds it;
-/// null where there is none. No user code: where a key of a user's type has the same
-/// hash, its `__eq__` would have to decide, and the answer is null. About 5 ns.
+/// The value of `key` in a dict or a subclass of dict, as dict's own look-up finds it.
+/// Null if there is none. Runs no user code: if a key of a user-defined type has the
+/// same hash, its `__eq__` would have to decide, and the result is null. About 5 ns.
 Borrowed<> find_in_dict(PyObject* dict, const HashedKey& key) noexcept;
 
-/// The same, and remembers where the key lay.
+/// The same, and stores where it found the key.
 Borrowed<> find_in_dict_anew(PyObject* dict, const HashedKey& key,
                              Remembered remembered) noexcept;
 
-/// The same, beginning where the key lay last: one compare of addresses when it is
-/// there (dicts whose keys are all str).
+/// The same, starting where the key was found last. One compare of addresses if it is
+/// still there (dicts whose keys are all str).
 [[gnu::always_inline]] inline Borrowed<> find_in_dict(PyObject* dict,
                                                       const HashedKey& key,
                                                       Remembered remembered) noexcept {
@@ -64,26 +66,27 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const HashedKey& key,
     return find_in_dict_anew(dict, key, remembered);
 }
 
-/// Where a dict or a subclass keeps the value of a key: in its keys or beside them,
-/// until the next change of its keys. Null where find_in_dict gives null.
+/// The address of the value of a key in a dict or a subclass, in its entries or its
+/// split values. Valid until the next change of the keys. Null if find_in_dict returns
+/// null.
 PyObject* const* place_in_dict(PyObject* dict, const HashedKey& key) noexcept;
 
 enum class Presence : uint8_t { absent, present, unknown };
 
-/// Whether a dict or a subclass of dict has a key; unknown where a key of a user's type
-/// would have to be asked, and for every other value. No user code.
+/// Whether a dict or a subclass of dict has a key. `unknown` if a key of a user-defined
+/// type would have to decide, and for values that are not dicts. Runs no user code.
 Presence presence_in_dict(PyObject* dict, const HashedKey& key) noexcept;
 
 struct DictEntry {
-    PyObject* key = nullptr;  // borrowed; both null where there is no entry
+    PyObject* key = nullptr;  // borrowed; both are null if there is no entry
     PyObject* value = nullptr;
 };
 
-/// An entry of a dict or a subclass of dict by its place in the dict's order; negative
-/// counts from the end. Linear.
+/// An entry of a dict or a subclass of dict by its position in the dict's order. A
+/// negative position counts from the end. Linear.
 DictEntry dict_entry_at(PyObject* dict, Py_ssize_t position) noexcept;
 
-/// Where `key`, a str, lies among keys that are all str; -1 where it does not.
+/// The index of `key`, a str, in a table whose keys are all str. -1 if it is not there.
 Py_ssize_t find_string(const KeyTable& keys, const HashedKey& key) noexcept;
 
 }  // namespace guardtree

@@ -1,4 +1,4 @@
-// Attributes of instances, read where they lie.
+// Reads attributes of instances directly from their dict or inline values.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -9,12 +9,12 @@
 
 namespace guardtree {
 
-/// The entry of `name` in the object's own dict, or in the values that stand for one;
-/// null where there is none. Runs nothing, makes nothing, remembers where it lay.
+/// The value of `name` in the object's own dict, or in its inline values. Null if there
+/// is none. Runs no code, creates no object, and stores where it found the value.
 Borrowed<> find_instance_attribute_anew(PyObject* object, const HashedKey& name,
                                         Remembered remembered) noexcept;
 
-/// The same: two compares when the name lies where it lay.
+/// The same. Two compares if the name is where it was found last.
 [[gnu::always_inline]] inline Borrowed<> find_instance_attribute(
     PyObject* object, const HashedKey& name, Remembered remembered) noexcept {
     PyObject* found = nullptr;
@@ -40,8 +40,8 @@ Borrowed<> find_instance_attribute_anew(PyObject* object, const HashedKey& name,
     return find_instance_attribute_anew(object, name, remembered);
 }
 
-/// Whether the object's own dict, or the values that stand for one, have the name; as
-/// presence_in_dict. Absent where there is no dict, and of classes.
+/// Whether the object's own dict, or its inline values, contain the name, like
+/// presence_in_dict. `absent` if there is no dict, and for classes.
 Presence presence_in_instance(PyObject* object, const HashedKey& name) noexcept;
 
 }  // namespace guardtree

@@ -1,10 +1,10 @@
-// Keys: what a table finds its entries by.
+// Keys, by which a table finds its entries.
 // SPDX-License-Identifier: MIT
 //
-// A kind that passes only values of a few keys says so (`add_keys`, kind.h). A table
-// makes the key of a value once and walks the entries that it leads to; the others
-// would have failed. Values of different keys differ, equal keys say nothing: what is
-// found is walked in full.
+// A kind that passes only values with certain keys lists these keys (`add_keys`,
+// hooks.h). A table computes the key of a value once and walks only the entries for
+// that key, because the others would fail. Values with different keys differ. Equal
+// keys prove nothing, so the table walks every guard of the entries found.
 #pragma once
 #include <Python.h>
 
@@ -15,15 +15,15 @@
 #include "../../framelocals/cpython/compact_int.h"
 namespace guardtree {
 
-/// What of a value its key is.
+/// The property of a value that is its key.
 enum class KeySort : uint8_t {
     type,      ///< its exact type
     identity,  ///< its address
-    constant,  ///< a number, the hash of a text, the type of all else
-    length,    ///< as guards/objects/builtin_length.h has it
-    size,      ///< of a tensor's dimension `detail`
+    constant,  ///< a number, the hash of a str, the type of other objects
+    length,    ///< its length, as in builtin_length.h
+    size,      ///< the size of a tensor's dimension `detail`
     tensor,    ///< the bits `detail` of a tensor's kind: element type, device, rank
-    integer,   ///< an int of 64 bits; checks pass ranges of it
+    integer,   ///< a 64-bit int; checks pass ranges of it
 };
 
 struct KeyOf {
@@ -33,8 +33,8 @@ struct KeyOf {
     friend bool operator==(const KeyOf&, const KeyOf&) = default;
 };
 
-/// A check passes only values that have one of these keys; of the sort `integer`, that
-/// lie in the range from the first to the second, both included.
+/// A check passes only values that have one of these keys. For the sort `integer`,
+/// `values` holds the first and last value of a range, both included.
 struct Keys {
     KeyOf of;
     std::vector<uint64_t> values;
@@ -44,10 +44,11 @@ inline uint64_t address_key(const void* object) noexcept {
     return reinterpret_cast<uintptr_t>(object);
 }
 
-/// Of the sort `constant`, what is neither a small int nor a str with a known hash.
+/// The key of sort `constant` for values other than small ints and strs with a cached
+/// hash.
 [[gnu::cold]] uint64_t rare_constant_key(PyObject* value) noexcept;
 
-/// Equal for values that same_constant (constant.h) takes for the same. No user code.
+/// Equal for values that are equal by same_constant (constant.h). Runs no user code.
 inline uint64_t constant_key(PyObject* value) noexcept {
     int64_t number = 0;
     if (PyLong_CheckExact(value) && read_compact_int(value, number))

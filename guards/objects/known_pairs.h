@@ -1,4 +1,4 @@
-// What a comparison of two constants with shared parts has found out so far.
+// The results so far of a comparison of two constants with shared parts.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -8,8 +8,9 @@
 
 namespace guardtree {
 
-/// A map from pairs of objects to whether they are the same. Empty, it allocates
-/// nothing. Where there is no memory it forgets: a comparison then takes longer.
+/// A map from pairs of objects to whether they are equal. It allocates nothing while it
+/// is empty. If there is no memory it does not store a result, and the comparison takes
+/// longer.
 class KnownPairs {
 public:
     enum class Answer : uint8_t { unknown, same, different };
@@ -28,7 +29,7 @@ public:
         return row.is_same ? Answer::same : Answer::different;
     }
 
-    /// For a pair that is not there yet.
+    /// Adds a pair that is not in the map yet.
     [[gnu::cold]] void add(PyObject* value, PyObject* constant, bool is_same) noexcept {
         if (!rows_ || 2 * count_ > mask_) {
             if (!grow()) return;

@@ -1,4 +1,4 @@
-// Where the names of the dict or the instance that a step read last lie.
+// Where the dict or instance that a step read last stores its names.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -10,10 +10,11 @@
 
 namespace guardtree {
 
-/// A walk has one. Steps that follow each other mostly read the same dict or instance:
-/// the first asks it how it keeps its names, the others look at a place. What it says
-/// holds until user code runs, which may change any dict; the walk forgets it then
-/// (bench/compare_torch.py: a fifth of a walk over an encoder).
+/// A walk has one. Consecutive steps mostly read the same dict or instance. The first
+/// of them finds out how the object stores its names, and the others only look at a
+/// place. This is valid until user code runs, because that may change any dict. The
+/// walk then calls forget (bench/compare_torch.py: saves a fifth of a walk over an
+/// encoder).
 class LastNames {
 public:
     void forget() noexcept { owner_ = none; }
@@ -22,19 +23,21 @@ public:
         return owner_ == reinterpret_cast<uintptr_t>(dict);
     }
 
-    /// As an instance: a value may be a dict, too.
+    /// True if it was read as an instance, because a value may be both an instance and
+    /// a dict.
     bool is_instance(PyObject* object) const noexcept {
         return owner_ == reinterpret_cast<uintptr_t>(object) + instance_mark;
     }
 
-    /// What a dict has as its items.
+    /// Reads how a dict stores its items.
     [[gnu::always_inline]] void read_dict(PyObject* dict) noexcept {
         owner_ = reinterpret_cast<uintptr_t>(dict);
         read_table(dict);
     }
 
-    /// What an instance has in its dict or in the values that stand for one. False,
-    /// and nothing is read, where CPython does not manage those.
+    /// Reads how an instance stores its attributes, in its dict or in inline values.
+    /// Returns false, and reads nothing, if CPython does not manage the dict of that
+    /// type.
     [[gnu::always_inline]] bool read_instance(PyObject* object) noexcept {
         PyTypeObject* type = Py_TYPE(object);
         if (!has_managed_dict(type)) [[unlikely]]
@@ -51,22 +54,23 @@ public:
         return true;
     }
 
-    /// Where the values are.
+    /// Where the values are stored.
     enum class Layout : unsigned {
-        split = 3,    ///< by themselves; the shift of the distance between them
-        entries = 4,  ///< beside their keys
+        /// in an array of their own; the value is log2 of the distance between them
+        split = 3,
+        entries = 4,  ///< next to their keys
     };
 
     Layout layout() const noexcept { return layout_; }
 
-    /// The value of an interned str, borrowed; null when it does not lie at `place`.
+    /// The value of an interned str, borrowed. Null if it is not at `place`.
     PyObject* value_at(size_t place, PyObject* name) const noexcept {
         if (place >= count_ || entries_[place].key != name) return nullptr;
         return *reinterpret_cast<PyObject* const*>(
             values_ + (place << static_cast<unsigned>(layout_)));
     }
 
-    /// The same where the layout is known.
+    /// The same, if the layout is known.
     template <Layout layout>
     PyObject* value_at(size_t place, PyObject* name) const noexcept {
         if (place >= count_ || entries_[place].key != name) return nullptr;
@@ -76,7 +80,7 @@ public:
 
 private:
     static constexpr uintptr_t instance_mark = 1;
-    static constexpr uintptr_t none = 2;  ///< of no object, and not of null
+    static constexpr uintptr_t none = 2;  ///< the address of no object, and not null
     static_assert(sizeof(PyObject*) == 1 << static_cast<unsigned>(Layout::split));
     static_assert(sizeof(DictStringEntry) ==
                   1 << static_cast<unsigned>(Layout::entries));
@@ -90,7 +94,7 @@ private:
         read_entries(keys);
         if (PyObject* const* values = split_values(dict))
             set_values(values, Layout::split);
-        else  // an empty dict's entries, which are none, lie at an odd address
+        else  // the entries of an empty dict (there are none) have an odd address
             set_values(reinterpret_cast<const char*>(entries_) +
                            offsetof(DictStringEntry, value),
                        Layout::entries);
@@ -106,9 +110,10 @@ private:
         layout_ = layout;
     }
 
-    uintptr_t owner_ = none;  ///< its address, marked of an instance
+    /// the address of the object, with instance_mark for instances
+    uintptr_t owner_ = none;
     const DictStringEntry* entries_ = nullptr;
-    const char* values_ = nullptr;  ///< of the entry at place 0
+    const char* values_ = nullptr;  ///< address of the value at place 0
     size_t count_ = 0;
     Layout layout_ = Layout::entries;
 };

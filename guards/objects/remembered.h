@@ -1,4 +1,4 @@
-// Where a look-up found its value last.
+// Where a look-up found its value last time.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace guardtree {
 
 class LastNames;
 
-/// Where a step found its value last: a guess that the next look-up begins with. It is
-/// kept in the op, shared by all threads, and never decides an answer. With it comes
-/// what the walk knows of the object that it read last (last_names.h), where others
-/// read the same one for their names.
+/// Where a step found its value last time. It is a hint for the next look-up, is stored
+/// in the op, is shared by all threads, and never changes a verdict. If other steps
+/// look up names in the same object, it also refers to what the walk knows about the
+/// object that it read last (last_names.h).
 class Remembered {
 public:
     explicit Remembered(uint16_t& place) noexcept : place_(&place), last_(nullptr) {}
@@ -25,14 +25,14 @@ public:
         return load_relaxed(*place_);
     }
 
-    /// Places that do not fit are not remembered.
+    /// Stores a place, unless it is too large.
     void remember(size_t place) const noexcept {
         if (place <= UINT16_MAX) {
             store_relaxed(*place_, static_cast<uint16_t>(place));
         }
     }
 
-    /// Null: nobody else reads the object.
+    /// Null if no other step reads the object.
     LastNames* last() const noexcept { return last_; }
 
 private:

@@ -1,5 +1,5 @@
-// Attributes looked up without user code: no descriptor, no `__getattr__`, no
-// metaclass's `__getattribute__`, no key's `__eq__` runs.
+// Looks up attributes without user code: no descriptor, no `__getattr__`, no
+// `__getattribute__` of a metaclass, and no `__eq__` of a key runs.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -8,28 +8,28 @@
 
 namespace guardtree {
 
-/// The first entry of an interned str in the dicts of the type's MRO, as it is there:
-/// descriptors are not bound.
+/// The first entry of an interned str in the dicts of the type's MRO, without binding
+/// descriptors.
 Borrowed<> find_in_mro(PyTypeObject* type, PyObject* name) noexcept;
 
-/// What a member descriptor (`__slots__`, or a C type's object field) of the value's
-/// type holds for it. `is_slot` is false for any other descriptor, and for one that
-/// does not fit the value.
+/// The value that a member descriptor (`__slots__`, or an object field of a C type) of
+/// the value's type stores for it. `is_slot` is false for other descriptors, and for
+/// one that does not apply to the value.
 struct SlotContent {
     bool is_slot = false;
-    PyObject* content = nullptr;  ///< borrowed; null: empty
+    PyObject* content = nullptr;  ///< borrowed; null if the slot is empty
 };
 
 SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept;
 
-/// Does the value have the attribute in a dict of its type's MRO (a filled slot, if it
-/// is a slot) or in its own dict? A type has its own MRO's and its metatype's. What
-/// `__getattr__` and `__getattribute__` would make of the name is not asked.
+/// Whether the value has the attribute in a dict of its type's MRO (a slot must not be
+/// empty) or in its own dict. For a type, the search covers its own MRO and its
+/// metatype's. Does not call `__getattr__` and `__getattribute__`.
 bool has_static_attribute(PyObject* value, PyObject* name) noexcept;
 
-/// A number that any change of the type or a base replaces and no other type ever has.
-/// A type that has none is given one, where that runs no user code; 0 without one.
-/// `name`: any interned str.
+/// The version tag of a type. Any change of the type or a base replaces it, and no
+/// other type ever gets the same tag. A type without a tag is given one if that runs no
+/// user code; otherwise the result is 0. `name`: any interned str.
 unsigned version_tag(PyTypeObject* type, PyObject* name) noexcept;
 
 }  // namespace guardtree

@@ -7,11 +7,12 @@
 
 namespace guardtree {
 
-/// The name `modules`, an interned str; its value is null when there is no memory.
+/// The name `modules`, an interned str. `value` is null if there is no memory.
 HashedKey name_of_modules() noexcept;
 
-/// What `sys.modules` is now, borrowed; null where it was deleted. CPython itself goes
-/// on with the dict that it began with when another object is put there. No user code.
+/// The current value of `sys.modules`, borrowed. Null if it was deleted. If it is
+/// replaced by another object, CPython itself continues to use the original dict. Runs
+/// no user code.
 PyObject* sys_modules() noexcept;
 
 }  // namespace guardtree

@@ -5,8 +5,8 @@
 
 namespace guardtree {
 
-/// The object of a weakref.ref or a subclass, borrowed; null when it died, is being
-/// destroyed, or `value` is not a weakref.ref (a proxy is not).
+/// The object of a weakref.ref or a subclass, borrowed. Null if it died, is being
+/// destroyed, or if `value` is not a weakref.ref (a proxy is not one).
 inline PyObject* weak_referent(PyObject* value) noexcept {
     if (!PyWeakref_CheckRef(value)) return nullptr;
     PyObject* object = reinterpret_cast<PyWeakReference*>(value)->wr_object;
