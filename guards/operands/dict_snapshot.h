@@ -1,4 +1,4 @@
-// The operand of dict_version: a dict and its state when the guard was built.
+// The operand of dict_version: a dict and the state it had when the guard was built.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,12 +7,12 @@
 
 namespace guardtree {
 
-/// A dict, and how it was; it, its keys and its values are held. Where CPython keeps a
-/// complete version of dicts (3.11) the version is compared; elsewhere the addresses of
-/// keys and values in order are, so the check is linear there.
+/// A dict and its recorded state. The operand holds the dict, its keys and its values.
+/// If CPython keeps a complete version of dicts (3.11), a check compares that version.
+/// Otherwise it compares the addresses of keys and values in order, which is linear.
 struct DictSnapshot {
     PyObject* dict = nullptr;
-    uint64_t state = 0;  ///< a version, or the address of a tuple
+    uint64_t state = 0;  ///< a version, or the address of a tuple of keys and values
 
     static constexpr OperandForm form = OperandForm::state;
     static constexpr const char* annotation = "dict[Any, Any]";  // in stubs
@@ -20,8 +20,8 @@ struct DictSnapshot {
     static bool read(PyObject* from, DictSnapshot& to, References& keep,
                      Diagnostic& problem);
 
-    /// `value` is the dict, and it is as it was: same keys and values, by identity, in
-    /// the same order. Runs no user code.
+    /// Whether `value` is the dict in its recorded state: same keys and values, by
+    /// identity, in the same order. Runs no user code.
     bool matches(PyObject* value) const noexcept;
 };
 

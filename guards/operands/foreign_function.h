@@ -1,5 +1,5 @@
-// Capsules for native and native_get that are made here: a C function of somebody
-// else's, with what it needs, what it says of itself, and what it is equal to.
+// Makes capsules for native and native_get: a foreign C function with its context, its
+// description and its equality.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -11,8 +11,8 @@
 
 namespace guardtree {
 
-/// What goes with a C function; members may be null. `equal` only with `hash`. The
-/// callbacks may raise and run user code.
+/// The context and callbacks of a C function. Members may be null. `equal` requires
+/// `hash`. The callbacks may raise and run user code.
 struct ForeignContext {
     void* context = nullptr;
     void (*destroy)(void* context) = nullptr;
@@ -21,15 +21,16 @@ struct ForeignContext {
     int (*equal)(void* context, void* other) = nullptr;
 };
 
-/// The capsule of `function`, called `name` (NativeCheck::name, NativeGetter::name):
-/// where an equal one is alive, that one, and the context is destroyed. So equality is
-/// asked here and nowhere else: guards compare capsules by address. Null with an
-/// exception set, and the context untouched, where a callback raises.
+/// Returns a capsule of `function` with the name `name` (NativeCheck::name,
+/// NativeGetter::name). If an equal capsule is alive, returns that one and destroys the
+/// context. Equality is decided only here, so guards can compare capsules by address.
+/// If a callback raises, returns null with an exception set and leaves the context
+/// untouched.
 Owned<> foreign_capsule(const char* name, void* function,
                         const ForeignContext& context);
 
-/// What describe says of a capsule; empty for one that says nothing, is not of
-/// foreign_capsule's making, or whose describe raises. Leaves no exception.
+/// The result of `describe` for a capsule. Empty if it has none, if it raises, or if
+/// foreign_capsule did not make the capsule. Leaves no exception.
 std::string foreign_text(PyObject* capsule);
 
 }  // namespace guardtree

@@ -1,4 +1,4 @@
-// The operand of function_match: what a function was made of when the guard was built.
+// The operand of function_match: the parts a function had when the guard was built.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -9,8 +9,8 @@ namespace guardtree {
 
 class FunctionRecord;
 
-/// A plain function's code, cell contents, defaults and keyword defaults. All are held
-/// weakly where they can be: the function may be the guarded one.
+/// The code, cell contents, defaults and keyword defaults of a Python function. All are
+/// held weakly if possible, because the function may be the guarded one.
 struct FunctionParts {
     const FunctionRecord* record = nullptr;
 
@@ -20,10 +20,11 @@ struct FunctionParts {
     static bool read(PyObject* from, FunctionParts& to, References& keep,
                      Diagnostic& problem);
 
-    /// `value` is a plain function of the same parts, by identity. No user code runs.
+    /// Whether `value` is a Python function with the same parts, by identity. Runs no
+    /// user code.
     bool matches(PyObject* value) const noexcept;
 
-    /// A part died: nothing matches any more.
+    /// Whether a part has died, so that nothing can match any more.
     bool is_dead() const noexcept;
 };
 
@@ -31,7 +32,7 @@ bool same(FunctionParts a, FunctionParts b) noexcept;
 size_t hash_of(FunctionParts a) noexcept;
 std::string text_of(FunctionParts a);
 
-/// The function that was given; None when it died.
+/// The original function, or None if it has died.
 Owned<> object_of(FunctionParts a) noexcept;
 
 }  // namespace guardtree

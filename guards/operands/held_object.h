@@ -1,4 +1,4 @@
-// C++ objects among the references of a tree: what does not fit in an op lives there.
+// C++ objects among the references of a tree, for operands that do not fit in an op.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -11,8 +11,8 @@
 
 namespace guardtree {
 
-/// Gives `object` to `keep`, in a capsule. Null with `problem` filled when there is no
-/// memory.
+/// Moves `object` to `keep`, wrapped in a capsule. Null, with `problem` filled, if
+/// there is no memory.
 template <class T>
 const T* keep_object(std::unique_ptr<T> object, References& keep, Diagnostic& problem) {
     const auto destroy = [](PyObject* capsule) {

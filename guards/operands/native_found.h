@@ -1,12 +1,13 @@
-// Native checks that also say what they found: the layout that plugins share with us.
+// Native checks that also describe what they found: the struct that plugins share with
+// guardtree.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 
 namespace guardtree {
 
-/// The pointer in a capsule of such a name, instead of the function itself. explain
-/// tells what `found(value, context)` gives: a str, or null with an exception.
+/// A capsule with this name points to a NativeFound instead of a function. explain
+/// shows the result of `found(value, context)`: a str, or null with an exception.
 inline constexpr const char* native_check_found = "guardtree.native_check.found";
 inline constexpr const char* native_pure_found = "guardtree.native_pure.found";
 

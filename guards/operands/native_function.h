@@ -7,9 +7,9 @@
 
 namespace guardtree {
 
-/// A capsule, held, and the pointer in it. What the function needs besides the value it
-/// finds in the capsule's context; who made the capsule keeps that alive, and frees it
-/// in the capsule's destructor.
+/// A capsule, which the operand holds, and the pointer in it. The context of the
+/// capsule is the second argument of the function. The creator of the capsule keeps the
+/// context alive and frees it in the capsule's destructor.
 struct NativeFunction {
     PyObject* capsule = nullptr;
     void* pointer = nullptr;
@@ -24,8 +24,8 @@ protected:
                            NativeFunction& to, References& keep, Diagnostic& problem);
 };
 
-/// `int (*)(PyObject* value, void* context)`: 1 passes, 0 fails, -1 is an error with an
-/// exception set. The value is borrowed.
+/// `int (*)(PyObject* value, void* context)`: 1 means pass, 0 fail, and -1 error, with
+/// an exception set. The value is borrowed.
 struct NativeCheck : NativeFunction {
     static constexpr const char* name = "guardtree.native_check";
     static constexpr const char* expects = "a capsule called guardtree.native_check";
@@ -57,8 +57,9 @@ struct NativePureCheck : NativeFunction {
     }
 };
 
-/// `PyObject* (*)(PyObject* value, void* context)`: a new reference; null without an
-/// exception for nothing, null with one for an error. The value is borrowed.
+/// `PyObject* (*)(PyObject* value, void* context)`: returns a new reference. Null
+/// without an exception means that there is no value, and null with one means error.
+/// The value is borrowed.
 struct NativeGetter : NativeFunction {
     static constexpr const char* name = "guardtree.native_get";
     static constexpr const char* expects = "a capsule called guardtree.native_get";

@@ -1,5 +1,4 @@
-// What kinds and steps are parameterised with, and how each operand is read from
-// Python.
+// The parameters of kinds and steps, and how each is read from Python.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -16,18 +15,18 @@
 
 namespace guardtree {
 
-/// References that keep operands alive; the tree or program that holds the operands
-/// owns them. Operands themselves stay trivially copyable.
+/// References that keep the objects of operands alive. The tree or program that holds
+/// the operands owns them. Operands themselves are trivially copyable.
 using References = std::vector<Owned<>>;
 
 /// How an operand is written, as text and in JSON.
 enum class OperandForm : uint8_t {
-    constant,   ///< by its value
-    name,       ///< an attribute's or a variable's, by itself
-    kinds,      ///< as the claims of inner kinds about the same value
-    reference,  ///< an object, by the name that it is reached by
-    code,       ///< a reference to what a check calls
-    state,      ///< a reference to an object as it was when the guard was built
+    constant,   ///< its value
+    name,       ///< the name of an attribute or a variable, without quotes
+    kinds,      ///< conditions of inner kinds on the same value
+    reference,  ///< an object, by its qualified name
+    code,       ///< a reference to an object that the check calls
+    state,  ///< a reference to an object in the state it had when the guard was built
 };
 
 template <class T>
@@ -39,12 +38,12 @@ constexpr OperandForm form_of = [] {
     }
 }();
 
-/// An object compared by address. Held weakly where it can be, so that a guard on a
-/// function, class or instance does not keep it alive; once it died nothing matches.
-/// A bare address is never trusted: the weak reference is read on each match.
+/// An object compared by address. It is held weakly if possible, so that a guard on a
+/// function, class or instance does not keep it alive. After it dies nothing matches.
+/// The address alone is never trusted: each match also reads the weak reference.
 struct Identity {
     PyObject* object = nullptr;
-    PyWeakReference* weak = nullptr;  ///< null: `object` is kept alive by us
+    PyWeakReference* weak = nullptr;  ///< null if the operand holds `object` strongly
 
     bool is(PyObject* value) const noexcept {
         return value == object && (!weak || weak->wr_object == value);
@@ -67,8 +66,8 @@ struct TypeIdentity : Identity {
                      Diagnostic& problem);
 };
 
-/// A constant compared by value, type by type (same_constant, constant.h). A private
-/// copy: what the caller does to a list later changes nothing.
+/// A constant, compared by value and exact type (same_constant, constant.h). It is a
+/// private copy, so later changes of the caller's list have no effect.
 struct Constant {
     PyObject* value = nullptr;
 
@@ -116,7 +115,7 @@ struct Held {
     static bool read(PyObject* from, Held& to, References& keep, Diagnostic& problem);
 };
 
-/// Held, and a contextvars.ContextVar.
+/// A contextvars.ContextVar, compared by address and held strongly.
 struct Variable : Held {
     static constexpr const char* annotation = "object";  // in stubs
     static constexpr const char* expects = "a contextvars.ContextVar";
@@ -124,7 +123,7 @@ struct Variable : Held {
                      Diagnostic& problem);
 };
 
-/// A text: an exact str, interned. (A Name prints without quotes.)
+/// A text: an exact str, interned. Unlike a Name, it prints with quotes.
 struct Text {
     PyObject* value = nullptr;
 
@@ -133,7 +132,7 @@ struct Text {
     static bool read(PyObject* from, Text& to, References& keep, Diagnostic& problem);
 };
 
-/// Constants in order: a tuple, a private copy.
+/// Constants in order: a private copy, as a tuple.
 struct Constants {
     PyObject* value = nullptr;
 
@@ -143,7 +142,7 @@ struct Constants {
                      Diagnostic& problem);
 };
 
-/// Constants in any order: a frozenset, a private copy.
+/// Constants in any order: a private copy, as a frozenset.
 struct ConstantSet {
     PyObject* value = nullptr;
 
@@ -154,7 +153,7 @@ struct ConstantSet {
                      Diagnostic& problem);
 };
 
-/// A number of 64 bits.
+/// A 64-bit int.
 struct Int {
     int64_t value = 0;
 
@@ -163,7 +162,7 @@ struct Int {
     static bool read(PyObject* from, Int& to, References& keep, Diagnostic& problem);
 };
 
-/// An Int that can be divided by.
+/// An Int other than 0.
 struct Divisor : Int {
     static constexpr const char* annotation = "int";  // in stubs
     static constexpr const char* expects = "an int of 64 bits but 0";
@@ -196,7 +195,8 @@ struct Count {
     static bool read(PyObject* from, Count& to, References& keep, Diagnostic& problem);
 };
 
-/// Operands as equal text and equal meaning: what makes two ops the same op.
+/// Whether two operands have the same meaning and text. Ops with the same code and the
+/// same operands are the same op.
 bool same(const Identity& a, const Identity& b) noexcept;
 bool same(const Constant& a, const Constant& b) noexcept;
 bool same(const Key& a, const Key& b) noexcept;
@@ -232,7 +232,7 @@ inline bool same(Int a, Int b) noexcept {
 bool same(Constants a, Constants b) noexcept;
 bool same(ConstantSet a, ConstantSet b) noexcept;
 
-/// Hashes that agree with same().
+/// Hashes consistent with same().
 size_t hash_of(const Identity& a) noexcept;
 size_t hash_of(const Constant& a) noexcept;
 size_t hash_of(const Key& a) noexcept;
@@ -247,9 +247,9 @@ size_t hash_of(Constants a) noexcept;
 size_t hash_of(ConstantSet a) noexcept;
 size_t hash_of(Int a) noexcept;
 
-/// The operand as Python text, for printed trees and messages. It evaluates to the
-/// operand where the object has such a text: constants do (constant_text), types,
-/// functions and builtins do by their name.
+/// The operand as Python text, for printed trees and messages. The text evaluates to
+/// the operand if such a text exists: constants in full (constant_text), types,
+/// functions and builtins by name.
 std::string text_of(const Identity& a);
 std::string text_of(const Constant& a);
 std::string text_of(const Key& a);
@@ -263,7 +263,8 @@ std::string text_of(Constants a);
 std::string text_of(ConstantSet a);
 std::string text_of(Int a);
 
-/// Objects for introspection (new references; a dead Identity gives None).
+/// The operand as an object, for introspection. A new reference; None for a dead
+/// Identity.
 Owned<> object_of(const Identity& a) noexcept;
 
 inline Owned<> object_of(const Constant& a) noexcept {

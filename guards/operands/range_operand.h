@@ -1,4 +1,4 @@
-// The operand of range_iterator: a range, as what an iterator still has to give.
+// The operand of range_iterator: the range that an iterator still has to return.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,7 +7,7 @@
 
 namespace guardtree {
 
-/// A range, with a fresh iterator over it to compare iterators with.
+/// A range, with an unused iterator over it to compare iterators with.
 struct RangeOperand {
     PyObject* value = nullptr;
     PyObject* iterator = nullptr;
@@ -17,7 +17,7 @@ struct RangeOperand {
     static bool read(PyObject* from, RangeOperand& to, References& keep,
                      Diagnostic& problem);
 
-    /// The range_iterator `value` will give what is in the range.
+    /// Whether the range_iterator `value` still has to return exactly this range.
     bool is_left_in(PyObject* value) const noexcept;
 };
 

@@ -1,4 +1,5 @@
-// The operand of type_version: a type and its version tag when the guard was built.
+// The operand of type_version: a type and the version tag it had when the guard was
+// built.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,9 +8,10 @@
 
 namespace guardtree {
 
-/// A type, held weakly, and its tag: CPython clears it when the type or a base changes,
-/// and never gives one twice. A type without a tag is refused: it never gets another
-/// once all 2**32 are used, or 1000 by the type itself (3.13 and later).
+/// A type, held weakly, and its version tag. CPython clears the tag when the type or a
+/// base changes, and never assigns a tag twice. A type without a tag is refused: it
+/// never gets another one after all 2**32 tags, or 1000 by the type itself (3.13 and
+/// later), are used.
 struct VersionedType {
     PyWeakReference* weak = nullptr;
     unsigned tag = 0;

@@ -1,4 +1,4 @@
-// Text with room for so many characters, which knows when it is full.
+// Text with a limit on its number of characters.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -15,10 +15,11 @@ class BoundedText {
 public:
     explicit BoundedText(size_t room) : room_(room) {}
 
-    /// What is added now is not shown.
+    /// Whether the limit is exceeded, so that text added now is not shown.
     bool is_full() const noexcept { return characters_ > room_; }
 
-    /// No more parts of one container are shown: a comma and a space come with each.
+    /// The maximum number of elements of one container that can be shown. Each adds at
+    /// least a comma and a space.
     size_t most_parts() const noexcept { return room_ + 2; }
 
     void add(std::string_view utf8) {
@@ -26,7 +27,7 @@ public:
         text_ += utf8;
     }
 
-    /// A str, of which no more is read than there is room for.
+    /// Adds a str, of which it reads no more than the limit.
     void add_str(PyObject* text) {
         const auto head = Owned<>::steal(
             PyUnicode_Substring(text, 0, static_cast<Py_ssize_t>(room_ + 1)));
@@ -35,7 +36,7 @@ public:
 
     size_t room() const noexcept { return room_; }
 
-    /// The text; one that is longer than the room is cut, and says so.
+    /// The text. If it exceeds the limit, it is cut and ends in "...".
     std::string result() const {
         if (!is_full()) return text_;
         size_t at = 0;

@@ -1,4 +1,4 @@
-// Why something was refused.
+// Reasons for a refusal.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,8 +7,9 @@
 
 namespace guardtree {
 
-/// Why an operand, a path or a tree was refused: what was expected, what was found,
-/// what to do. `exception` is the Python class that fits (borrowed, a builtin).
+/// Why an operand, a path or a tree was refused: what was expected, what was found and
+/// what to do. `exception` is the matching Python exception class (borrowed, a
+/// builtin).
 struct Diagnostic {
     PyObject* exception = nullptr;
     std::string message;
@@ -16,7 +17,7 @@ struct Diagnostic {
     explicit operator bool() const noexcept { return exception != nullptr; }
 };
 
-/// Fills `problem` with the standard sentence of an operand that was refused.
+/// Fills `problem` with the standard message for a refused operand.
 void refuse_operand(Diagnostic& problem, const char* expects, PyObject* found);
 
 }  // namespace guardtree

@@ -1,4 +1,5 @@
-// Objects in messages and reports, and reading the attributes that they are told by.
+// Objects as text for messages and reports, and access to the attributes that describe
+// them.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -11,20 +12,21 @@
 
 namespace guardtree {
 
-/// The name that an object is reached by, module included; its repr when it has none.
+/// The qualified name of an object, with its module. Its repr if it has none.
 std::string reference_text(PyObject* object);
 
-/// "3 (int)": what was found, for messages.
+/// A value and its type, for messages: "3 (int)".
 std::string found_text(PyObject* object);
 
-/// A note in one line: a str as it is, of other objects their short_repr.
+/// A note in one line: a str itself, or the short_repr of another object.
 std::string note_text(PyObject* note);
 
-/// `object.<name>` through the full protocol, by the interned name: a new str for each
-/// call would stay in CPython's method cache. Null with an exception set.
+/// `object.<name>` through the full attribute protocol. The name is interned, because a
+/// new str for each call would stay in CPython's method cache. Null with an exception
+/// set.
 Owned<> attribute_of(PyObject* object, const char* name) noexcept;
 
-/// The characters of a str; "?" for those that UTF-8 has not, and for null.
+/// A str as UTF-8. "?" for characters that UTF-8 cannot encode, and for null.
 std::string utf8(PyObject* text);
 
 }  // namespace guardtree

@@ -1,9 +1,11 @@
-// Writes repr() of objects part by part, until the room is used up. Internal.
+// Writes the repr() of objects element by element, until the limit is reached.
+// Internal.
 // SPDX-License-Identifier: MIT
 //
-// A type is known by its slot, not by its name: a subclass of list that has no
-// `__repr__` of its own is written as CPython writes it. Parts are taken before any of
-// them is written, because their `__repr__` may change the container.
+// Types are recognised by their tp_repr slot, not by name: a subclass of list without a
+// `__repr__` of its own is written as CPython writes it. The elements of a container
+// are collected before any of them is written, because their `__repr__` may change the
+// container.
 #pragma once
 #include <utility>
 #include <vector>
@@ -23,7 +25,7 @@ public:
 
     void write(PyObject* object);
 
-    /// What `str` says.
+    /// Writes the str() of an object.
     void write_str(PyObject* object);
 
 private:
@@ -31,12 +33,12 @@ private:
 
     void add(std::string_view text) { text_.add(text); }
 
-    /// A text that was made of the object, or that none could be made.
+    /// Adds the text `made` of the object, or a placeholder if it could not be made.
     void add_or_tell(PyObject* object, const Owned<>& made);
 
     void write_own(PyObject* object);
 
-    // Each of these is false for objects that are not of its types.
+    // Each of these returns false for objects of other types.
     bool write_plain(PyObject* object);
     bool write_builtin(PyObject* object);
     bool write_library(PyObject* object);
@@ -50,7 +52,7 @@ private:
     bool write_named_tuple(PyObject* object);
     bool write_dataclass(PyObject* object);
 
-    /// Calls `write` unless the object is being written already.
+    /// Calls `write`, or adds `if_inside` if the object is already being written.
     void once(PyObject* object, const std::string& if_inside, auto write) {
         if (Py_ReprEnter(object) != 0) {
             drop_exception();
@@ -80,10 +82,10 @@ private:
     Parts elements_of(PyObject* set) const;
     Parts pairs_of(PyObject* dict) const;
 
-    /// What its iterator gives.
+    /// The first elements that its iterator returns.
     Parts first_of(PyObject* object) const;
 
-    /// Keys in the mapping's own order, each with what it leads to.
+    /// The keys in the mapping's own order, each with its value.
     Parts mapped_by(PyObject* mapping) const;
 
     BoundedText text_;

@@ -1,4 +1,4 @@
-// repr() of any object, of which no more is made than is shown.
+// repr() of any object, cut to a limit without producing more text than that.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,13 +7,14 @@
 
 namespace guardtree {
 
-/// `repr(object)`, cut to 120 characters. Containers of CPython's own, named tuples and
-/// dataclasses are written part by part until the room is used up, whatever they hold;
-/// other objects' own `__repr__` is run and cut. An object whose repr raises is told by
-/// its type. Runs user code and leaves no exception; see TextCall.
+/// `repr(object)`, cut to 120 characters. Builtin containers, named tuples and
+/// dataclasses are written element by element until the limit is reached, whatever they
+/// hold. Other objects' own `__repr__` is called and its result cut. If a repr raises,
+/// the text names the object's type. Runs user code and leaves no exception (see
+/// TextCall).
 std::string short_repr(PyObject* object);
 
-/// "ZeroDivisionError: division by zero", the message cut to 1000 characters.
+/// "ZeroDivisionError: division by zero", with the message cut to 1000 characters.
 std::string exception_text(PyObject* exception);
 
 }  // namespace guardtree

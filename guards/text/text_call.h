@@ -1,15 +1,17 @@
-// What user code raises while a text is made of an object, and must not be lost.
+// Keeps exceptions that user code raises while an object is converted to text, and that
+// must not be lost.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 
 namespace guardtree {
 
-/// A call whose messages and reports show objects by their reprs. A repr that raises an
-/// Exception is left out of the text. KeyboardInterrupt, SystemExit, GreenletExit and
-/// the like are raised in place of what the call returns: the first one is kept, and
-/// texts run no user code until then. Outside of such calls they are dropped, and
-/// KeyboardInterrupt comes when CPython next looks for signals.
+/// The scope of a call whose messages and reports show objects by their repr. If a repr
+/// raises an Exception, it is left out of the text. KeyboardInterrupt, SystemExit,
+/// GreenletExit and the like are raised instead of the call's result: the first one is
+/// kept, and the rest of the text is produced without user code. Outside such a scope
+/// they are dropped, and KeyboardInterrupt is raised when CPython next checks for
+/// signals.
 class TextCall {
 public:
     TextCall() noexcept { ++open; }
@@ -19,19 +21,19 @@ public:
     TextCall(const TextCall&) = delete;
     TextCall& operator=(const TextCall&) = delete;
 
-    /// Makes what was kept the pending exception, in place of another. False where
-    /// there is none.
+    /// Makes the kept exception the pending one, replacing another. False if there is
+    /// none.
     bool raise_kept() const noexcept;
 
-    /// Whether one is kept: there is no need for the text.
+    /// Whether an exception is kept, so that the text is not needed any more.
     static bool has_kept() noexcept { return kept != nullptr; }
 
-    /// Drops the pending exception, if there is one, or keeps it. MemoryError becomes
-    /// std::bad_alloc.
+    /// Drops or keeps the pending exception, if there is one. Throws std::bad_alloc for
+    /// MemoryError.
     static void drop_exception();
 
 private:
-    // No matter in which order calls of greenlets end.
+    // A count, because the calls of greenlets may end in any order.
     static thread_local unsigned open;
     static thread_local PyObject* kept;
 };
