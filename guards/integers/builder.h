@@ -1,4 +1,4 @@
-// An integer expression put together from its parts: syntax tree, text, names.
+// Builds an integer expression from its parts: syntax tree, text, names.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <array>
@@ -28,7 +28,8 @@ enum class IntegerOperator : uint8_t {
     negative,
 };
 
-/// How an operator is written in Python; one of a higher precedence binds tighter.
+/// How an operator is written in Python. Operators with a higher precedence bind
+/// tighter.
 struct IntegerOperatorText {
     std::string_view word;
     int precedence;
@@ -59,12 +60,12 @@ inline constexpr std::array<IntegerOperatorText, 15> integer_operator_texts{{
     {"*", precedence::product},
     {"//", precedence::product},
     {"%", precedence::product},
-    {"-", precedence::sign},  // behind subtract, which is found by its word
+    {"-", precedence::sign},  // after subtract, so that a search by word finds subtract
 }};
 static_assert(integer_operator_texts.size() ==
               static_cast<size_t>(IntegerOperator::negative) + 1);
 
-/// Of what has a right operand only.
+/// Whether an operator has only a right operand.
 constexpr bool is_unary(IntegerOperator operation) noexcept {
     return operation == IntegerOperator::negation ||
            operation == IntegerOperator::negative;
@@ -89,9 +90,9 @@ struct IntegerSyntax {
     };
 
     Kind kind = Kind::constant;
-    IntegerOperator operation = {};  ///< of what is no leaf
+    IntegerOperator operation = {};  ///< unused in leaves
     int name = -1;
-    int64_t constant = 0;  ///< of size: the dimension
+    int64_t constant = 0;  ///< for kind size: the dimension
     int left = -1;
     int right = -1;
 
@@ -102,40 +103,42 @@ struct IntegerSyntax {
     }
 };
 
-/// Nodes are added operands first and are known by number; the text is written beside
-/// them, from left to right. A number is -1 where the node could not be made, and so is
-/// that of all above it.
+/// Nodes are numbered and added after their operands. The text is written separately,
+/// from left to right. A number is -1 if the node could not be made; then the numbers
+/// of all nodes above it are -1 too.
 class IntegerBuilder {
 public:
     using Kind = IntegerSyntax::Kind;
 
-    /// Parentheses, signs and negations around a part of the text.
+    /// The maximum number of parentheses, signs and negations around a part of the
+    /// text.
     static constexpr int most_nesting = 64;
 
     explicit IntegerBuilder(IntegerExpression& to);
 
     void write(std::string_view text);
 
-    /// " == ", "not ", "-": an operator as it stands among its operands.
+    /// Writes an operator with its blanks: " == ", "not ", "-".
     void write(IntegerOperator operation);
 
-    /// The number of a name, which is new or known.
+    /// The number of a name. Adds the name if it is new.
     int name_number(std::string_view name);
 
-    /// A name as `kind` reads it, and its text. `dimension` is of a size.
+    /// Adds a leaf that reads a name as `kind`, and its text. `dimension` is for kind
+    /// size.
     int add_value(Kind kind, int name, int64_t dimension = 0);
 
-    /// A constant, without its text.
+    /// Adds a constant, without its text.
     int add_constant(int64_t constant);
 
-    /// An operator on nodes, without its text; `left` is -1 when it has but one. A
-    /// constant that is negated is changed in place: nothing else may use it.
+    /// Adds an operator on nodes, without its text. `left` is -1 for unary operators.
+    /// Negation of a constant changes that node in place, so no other node may use it.
     int add_operation(IntegerOperator operation, int left, int right);
 
     bool is_claim(int node) const { return at(node).is_claim(); }
 
-    /// Compiles the claim `root`. False with a sentence when it is too large, or speaks
-    /// of no value.
+    /// Compiles the condition `root`. Returns false with a message if it is too large
+    /// or uses no value.
     bool finish(int root, std::string& problem);
 
 private:

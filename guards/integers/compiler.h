@@ -1,4 +1,4 @@
-// From the syntax tree of an integer expression to its instructions.
+// Compiles the syntax tree of an integer expression to instructions.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <vector>
@@ -13,7 +13,7 @@ public:
     IntegerCompiler(const std::vector<IntegerSyntax>& syntax, IntegerExpression& to)
         : syntax_(syntax), to_(to) {}
 
-    /// False when the expression needs a deeper stack than there is.
+    /// Returns false if the expression needs a deeper stack than there is.
     bool compile(int root);
 
 private:

@@ -1,4 +1,4 @@
-// Integer expressions over values: parsed from Python text or put together
+// Integer expressions over values: parsed from Python text or built from parts
 // (builder.h), evaluated in 64 bits.
 // SPDX-License-Identifier: MIT
 #pragma once
@@ -13,7 +13,7 @@
 #include "../../framelocals/compiler.h"
 #include "../../framelocals/cpython/compact_int.h"
 
-/// What an instruction does with the accumulator and its operand.
+/// The operations of instructions on the accumulator and an operand.
 // clang-format off: one to a line
 #define GUARDTREE_INTEGER_OPERATIONS(X) \
     X(set)                              \
@@ -39,25 +39,25 @@
 
 namespace guardtree {
 
-/// An exact int of one digit, which is read without a call; false for all else.
+/// Reads an exact int of one digit without a call. Returns false for other values.
 inline bool read_integer_at_hand(PyObject* value, int64_t& to) noexcept {
     return PyLong_CheckExact(value) && read_compact_int(value, to);
 }
 
-/// A claim about integers: "0 < x <= 64", "a == b * 2", "len(xs) % 8 == 0 or n == 1".
-/// Numbers, names, `len(name)`, `name.shape[0]`, `name.ndim`, + - * // % with Python's
-/// meaning, comparisons and chains of them, and, or, not, parentheses. Immutable once
-/// made.
+/// A condition on integers: "0 < x <= 64", "a == b * 2", "len(xs) % 8 == 0 or n == 1".
+/// It consists of numbers, names, `len(name)`, `name.shape[0]`, `name.ndim`, + - * // %
+/// with Python's meaning, comparisons and chains of them, and, or, not, and
+/// parentheses. Immutable once built.
 class IntegerExpression {
 public:
-    /// Names in the order in which they first appear: the order of the values.
+    /// The names in order of first appearance, which is the order of the values.
     const std::vector<std::string>& names() const noexcept { return names_; }
 
-    /// Whether it is true of `values` (one for each name, none null). A value is an
-    /// exact int, not a bool; under len() a builtin container; of a shape a tensor.
-    /// False too where a value is something else, where a number does not fit in 64
-    /// bits, and on division by zero. No user code, no allocation; about 1 ns for each
-    /// operation.
+    /// Whether the condition is true for `values` (one per name, none null). A value
+    /// must be an exact int (not a bool), under len() a builtin container, and for a
+    /// shape a tensor. Returns false if a value is something else, if a number does not
+    /// fit in 64 bits, and on division by zero. No user code, no allocation. About 1 ns
+    /// per operation.
     bool holds(std::span<PyObject* const> values) const noexcept {
         const Outcome outcome =
             comparison_.is_it ? compare(values.data()) : Outcome::undefined;
@@ -65,21 +65,23 @@ public:
         return outcome == Outcome::holds;
     }
 
-    /// Why it has no value, by the paths of `values`: "x is not an exact int". Empty
-    /// where it has one.
+    /// Why the expression has no value for `values`, with their paths: "x is not an
+    /// exact int". Empty if it has one.
     std::string why_undefined(PyObject* const* values,
                               std::span<const std::string> paths) const;
 
-    /// The same in Python, over one path for each name. `int64(v)` marks what is read.
+    /// The expression in Python, with one path per name. `int64(v)` marks the values
+    /// that it reads.
     std::string text(std::span<const std::string> paths) const;
 
-    /// The same as it may be written, without the marks.
+    /// The same without the marks, as users write it.
     std::string plain_text(std::span<const std::string> paths) const;
 
-    /// In Python over its names, without superfluous blanks.
+    /// The expression in Python with its own names and normalised blanks.
     const std::string& source() const noexcept { return source_; }
 
-    /// False with a sentence that says where `text` is not such an expression.
+    /// Parses `text`. Returns false with a message that says where it is not such an
+    /// expression.
     static bool parse(std::string_view text, IntegerExpression& to,
                       std::string& problem);
 
@@ -95,15 +97,15 @@ private:
         skip_if_true,
     };
 
-    /// Where an instruction's right operand comes from.
+    /// The source of an instruction's right operand.
     enum class Mode : uint8_t { stack, constant, value, length, size, rank };
 
-    /// What is switched on: one case for each pair.
+    /// The value of the switch: one case per pair.
     static constexpr unsigned both(Code code, Mode mode) noexcept {
         return static_cast<unsigned>(code) * 8 + static_cast<unsigned>(mode);
     }
 
-    /// The accumulator, an operation, an operand.
+    /// An operation on the accumulator and an operand.
     struct Instruction {
         Instruction(Code code, Mode mode, uint16_t from, int64_t number) noexcept
             : operation(static_cast<uint16_t>(both(code, mode))),
@@ -111,38 +113,39 @@ private:
               constant(number) {}
 
         uint16_t operation;  ///< both(code, mode)
-        uint16_t source;     ///< number of a name
-        int64_t constant;    ///< or a dimension, or how many instructions are skipped
+        uint16_t source;     ///< index of a name
+        int64_t constant;    ///< or a dimension, or the number of instructions to skip
     };
 
-    /// A part of the text: as it is, or a name with what is around it: "len(" and ")".
+    /// A part of the text: literal text, or a name with the text around it: "len(" and
+    /// ")".
     struct Piece {
         std::string text;
         int name = -1;
         std::string after = {};
     };
 
-    static constexpr size_t most_depth = 16;  ///< of the stack under the accumulator
+    static constexpr size_t most_depth = 16;  ///< of the stack below the accumulator
 
     enum class Outcome : uint8_t { fails, holds, undefined };
 
-    /// The most frequent shape, `a * factor + addend` compared with a number or another
-    /// value, without a dispatch for each instruction.
+    /// The most frequent form: `a * factor + addend` compared with a number or another
+    /// value. It is evaluated without a dispatch per instruction.
     struct Comparison {
-        bool is_it = false;       ///< the expression has this shape
-        bool has_second = false;  ///< compared with a value
+        bool is_it = false;       ///< the expression has this form
+        bool has_second = false;  ///< compared with a second value
         uint8_t accepted = 0;     ///< bits: 1 less, 2 equal, 4 greater
-        uint16_t first = 0;       ///< numbers of names
+        uint16_t first = 0;       ///< indices of names
         uint16_t second = 0;
         int64_t factor = 1;
         int64_t addend = 0;
         int64_t constant = 0;
     };
 
-    /// Finds the shape; called when the instructions are complete.
+    /// Recognises this form. Called when the instructions are complete.
     void recognize_comparison() noexcept;
 
-    /// Without a call: undefined also where one would be needed.
+    /// Compares without a call. Also undefined if a value needs a call to be read.
     Outcome compare(PyObject* const* values) const noexcept {
         int64_t left = 0;
         int64_t right = comparison_.constant;
@@ -157,15 +160,16 @@ private:
         return comparison_.accepted & order ? Outcome::holds : Outcome::fails;
     }
 
-    /// Instruction by instruction.
+    /// Evaluates instruction by instruction.
     bool holds_by_steps(PyObject* const* values) const noexcept;
 
     struct Machine;
 
-    /// The instruction that has no value, or null.
+    /// The instruction that produces no value, or null.
     const Instruction* stopped_at(PyObject* const* values) const noexcept;
 
-    /// False also where an instruction has no value, which is told to `stop`.
+    /// Also returns false if an instruction produces no value, and reports that one to
+    /// `stop`.
     template <class Stop>
     bool run_all(Machine& machine, const Stop& stop) const noexcept;
 

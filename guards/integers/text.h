@@ -1,4 +1,4 @@
-// The operand that is an integer expression.
+// The operand of the relation `integers`: an integer expression.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace guardtree {
 
-/// An expression written as text (expression.h); `value` lives in a capsule
-/// among the references.
+/// An expression written as text (expression.h). The expression is in a capsule among
+/// the references.
 struct IntegerText {
     const IntegerExpression* value = nullptr;
 
@@ -20,7 +20,8 @@ struct IntegerText {
     static bool read(PyObject* from, IntegerText& to, References& keep,
                      Diagnostic& problem);
 
-    /// An expression that is made; false when there is no memory to keep it.
+    /// Takes an expression that exists already. Returns false if there is no memory to
+    /// keep it.
     static bool hold(std::unique_ptr<IntegerExpression> made, IntegerText& to,
                      References& keep, Diagnostic& problem);
 };

@@ -1,11 +1,11 @@
-// Reads tensors of any library that offers DLPack's C exchange interface.
+// Reads tensors of libraries that provide DLPack's C exchange interface.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "reader.h"
 
 namespace guardtree {
 
-/// What dlpack.h 1.3 declares, in the layout that its version number stands for.
+/// DLTensor as dlpack.h 1.3 declares it. The version number determines the layout.
 struct DLPackTensor {
     void* data;
     int32_t device;
@@ -19,7 +19,7 @@ struct DLPackTensor {
     uint64_t byte_offset;
 };
 
-/// DLPackExchangeAPI: a version, a chain of older ones, five functions.
+/// DLPackExchangeAPI: a version, a chain of older versions, five functions.
 struct DLPackExchange {
     uint32_t major;
     uint32_t minor;
@@ -27,13 +27,13 @@ struct DLPackExchange {
     void* managed_tensor_allocator;
     void* managed_tensor_from_py_object;
     void* managed_tensor_to_py_object;
-    /// 0 and a view that the object owns, or -1 with an exception.
+    /// Returns 0 and a view that the object owns, or -1 with an exception.
     int (*tensor_from_py_object)(void* object, DLPackTensor* to);
     void* current_work_stream;
 };
 
-/// TensorReader for exactly the types that were registered: the interface of a subclass
-/// may run Python (a fake tensor warns).
+/// TensorReader for exactly the registered types, not for subclasses, whose interface
+/// may run Python code (a fake tensor warns).
 struct DLPackReader : EagerReader {
     static constexpr const char* name = "dlpack";
     static constexpr uint32_t known_flags = 0;
@@ -46,17 +46,17 @@ struct DLPackReader : EagerReader {
     static bool read(PyObject* value, const void* context, TensorFacts& to) noexcept;
 };
 
-/// The interned name that is kept in `place`, made at the first request. Null without
-/// memory, and no exception is set.
+/// The interned name in `place`, which is created on the first call. Null, without an
+/// exception, if there is no memory.
 PyObject* kept_name(PyObject*& place, const char* text) noexcept;
 
-/// An entry of the type's own dict, borrowed; null, and nothing pending, without one
-/// or without a name.
+/// An entry of the type's own dict, borrowed. Null, without an exception, if there is
+/// no such entry or `name` is null.
 PyObject* own_attribute(PyTypeObject* type, PyObject* name) noexcept;
 
-/// The reader for a type that has the interface, kept for ever; null when it has none.
-/// Runs no user code. `is_own`: only where the type itself, not a base, has it. Null
-/// also for torch's subclasses with a `__torch_dispatch__` of their own.
+/// The reader for a type that has the interface. It is never freed. Null if the type
+/// has no interface, and for torch's subclasses with their own `__torch_dispatch__`.
+/// `is_own`: ignore an interface that is inherited from a base. Runs no user code.
 const TensorReader* dlpack_reader(PyTypeObject* type, bool is_own);
 
 }  // namespace guardtree

@@ -1,4 +1,4 @@
-// Which tensors lie over each other in memory.
+// Finds tensors that overlap in memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <span>
@@ -8,10 +8,10 @@
 
 namespace guardtree {
 
-/// Tensors that one relation takes: their extents lie on the stack.
+/// The maximum number of tensors of a relation. Their extents are on the stack.
 inline constexpr size_t most_overlapping_tensors = 512;
 
-/// Two tensors of a relation by their positions, the smaller one first.
+/// Two tensors of a relation, by position, the smaller position first.
 struct TensorPair {
     uint16_t first;
     uint16_t second;
@@ -19,9 +19,9 @@ struct TensorPair {
     auto operator<=>(const TensorPair&) const = default;
 };
 
-/// The pairs that are to overlap: all of them, no other. Kept among the references.
+/// The pairs that must overlap: all of them and no others. Kept among the references.
 struct OverlapPairs {
-    const std::vector<TensorPair>* pairs = nullptr;  ///< in order, each once
+    const std::vector<TensorPair>* pairs = nullptr;  ///< sorted, each once
     PyObject* value = nullptr;                       ///< as a tuple of tuples
 
     static constexpr const char* annotation =
@@ -31,13 +31,14 @@ struct OverlapPairs {
     static bool read(PyObject* from, OverlapPairs& to, References& keep,
                      Diagnostic& problem);
 
-    /// The extents (from the first to the last byte, as numpy.may_share_memory has it)
-    /// of exactly these pairs overlap. False when one is no tensor or its memory cannot
-    /// be told. O(n log n + pairs); no allocation.
+    /// Whether the extents of exactly these pairs overlap. An extent goes from the
+    /// first to the last byte, as in numpy.may_share_memory. False if a value is not a
+    /// tensor or its memory is not known. O(n log n + pairs). No allocation.
     bool are_all_of(std::span<PyObject* const> tensors) const noexcept;
 };
 
-/// "a and c overlap", "none overlap", or which value tells no memory; the first pairs.
+/// Describes the overlaps: "a and c overlap", "none overlap", or the value whose memory
+/// is not known. Lists only the first pairs.
 std::string overlap_text(std::span<PyObject* const> tensors,
                          std::span<const std::string> paths);
 

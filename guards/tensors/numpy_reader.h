@@ -1,12 +1,13 @@
-// Reads NumPy arrays by their struct. Needs no header of NumPy, and no NumPy.
+// Reads NumPy arrays through their C struct. Needs neither NumPy nor its headers to
+// build.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "reader.h"
 
 namespace guardtree {
 
-/// The public head of an array (PyArrayObject_fields, numpy/ndarraytypes.h; the same in
-/// NumPy 1 and 2). verified_numpy compares it with what arrays say of themselves.
+/// The public members of an array (PyArrayObject_fields, numpy/ndarraytypes.h; the same
+/// in NumPy 1 and 2). verified_numpy compares them with the attributes of arrays.
 struct NumpyArray {
     PyObject_HEAD
     char* data;
@@ -18,7 +19,7 @@ struct NumpyArray {
     int flags;
 };
 
-/// The head of an element type (PyArray_Descr).
+/// The first members of an element type (PyArray_Descr).
 struct NumpyDtype {
     PyObject_HEAD
     PyTypeObject* scalar;
@@ -29,11 +30,11 @@ struct NumpyDtype {
     int number;
 };
 
-/// Bytes of one element. Where that is kept depends on NumPy's major version.
-/// Pure, so that a check, which does not ask, does not call it.
+/// The size of one element in bytes. Its offset depends on NumPy's major version. The
+/// function is pure, so the compiler removes the call from checks, which do not use it.
 [[gnu::pure]] int64_t numpy_item_bytes(PyObject* dtype) noexcept;
 
-/// TensorReader for numpy.ndarray and what inherits from it.
+/// TensorReader for numpy.ndarray and its subclasses.
 struct NumpyReader : EagerReader {
     static constexpr const char* name = "numpy";
     static constexpr uint32_t known_flags =
@@ -43,7 +44,8 @@ struct NumpyReader : EagerReader {
     static constexpr bool reads_subclasses = true;
     static constexpr bool may_be_compact = false;
 
-    /// The word of NumPy's own types by their number (NPY_TYPES); Linux x86-64.
+    /// The element type word of NumPy's own types, by their number (NPY_TYPES); Linux
+    /// x86-64.
     static constexpr uint32_t dtypes[] = {
         tensor_dtype(dtype_bool, 8),     tensor_dtype(dtype_int, 8),
         tensor_dtype(dtype_uint, 8),     tensor_dtype(dtype_int, 16),
@@ -56,7 +58,7 @@ struct NumpyReader : EagerReader {
         tensor_dtype(dtype_complex, 256)};
     static constexpr int float16 = 23;
 
-    /// dtype_object for all but plain numbers in the machine's own byte order.
+    /// dtype_object for everything except plain numbers in native byte order.
     static uint32_t dtype_word(PyObject* dtype) noexcept {
         const auto* head = reinterpret_cast<const NumpyDtype*>(dtype);
         const bool is_native = head->byte_order == '=' || head->byte_order == '|';
@@ -67,12 +69,12 @@ struct NumpyReader : EagerReader {
         return tensor_dtype(dtype_object, 0);
     }
 
-    /// Null for float16, which `dtypes` leaves out.
+    /// Null for float16, which is not in `dtypes`.
     static PyObject* plain_dtype(uint32_t dtype) noexcept;
 
-    /// An element type that is the expected object need not be looked into, which
-    /// saves two loads that wait for each other. A 0-d array, whose sizes are null,
-    /// is not asked for any.
+    /// If the element type is the expected object, its members are not read, which
+    /// saves two dependent loads. Nobody reads the sizes of a 0-d array, which are
+    /// null.
     static bool read_plain(const TensorPattern& pattern, PyObject* value, const void*,
                            TensorFacts& to) noexcept {
         const auto* array = reinterpret_cast<const NumpyArray*>(value);
@@ -107,8 +109,8 @@ struct NumpyReader : EagerReader {
     }
 };
 
-/// The reader for a type called numpy.ndarray; null with a sentence when this NumPy
-/// keeps its arrays in another way. Makes arrays of it: cold, runs Python.
+/// The reader for a type named numpy.ndarray. Null with a message if this NumPy has
+/// another memory layout. Creates arrays to find out: slow, runs Python code of NumPy.
 const TensorReader* verified_numpy(PyTypeObject* ndarray, const char*& problem);
 
 }  // namespace guardtree

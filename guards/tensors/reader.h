@@ -1,10 +1,11 @@
-// What a tensor is to a guard, and what reads it. The core and plugins share this
-// header: plain data, no framework, no linking.
+// What a guard knows about a tensor, and the interface of tensor readers. The core and
+// plugins share this header. It contains plain data, and needs no framework and no
+// linking.
 // SPDX-License-Identifier: MIT
 //
-// How it works. A reader says of a value of its types what its metadata are. A pattern
-// says what they have to be. `matches_pattern<Reader>` compiles the two together, so a
-// check makes no facts that it does not compare: 4 ns for a matrix
+// How it works. A reader provides the metadata of a value of its types. A pattern
+// describes the expected metadata. `matches_pattern<Reader>` compiles both together, so
+// a check computes only the facts that it compares: 4 ns for a matrix
 // (bench/compare_torch.py).
 #pragma once
 #include <Python.h>
@@ -24,7 +25,7 @@ enum TensorFlag : uint32_t {
     tensor_neg = 0x40000,
 };
 
-/// Families of element types; DLPack's numbers (dlpack.h, DLDataTypeCode).
+/// Families of element types, with DLPack's numbers (dlpack.h, DLDataTypeCode).
 enum TensorDtypeCode : uint8_t {
     dtype_int = 0,
     dtype_uint = 1,
@@ -32,11 +33,11 @@ enum TensorDtypeCode : uint8_t {
     dtype_bfloat = 4,
     dtype_complex = 5,
     dtype_bool = 6,
-    dtype_own = 128,     ///< a framework's own: 128 + its number
-    dtype_object = 255,  ///< only TensorFacts::dtype tells
+    dtype_own = 128,     ///< types of a framework: 128 + its number
+    dtype_object = 255,  ///< only TensorFacts::dtype describes it
 };
 
-/// An element type in one word. Lanes: values in one element.
+/// An element type in one word. Lanes: number of values in one element.
 constexpr uint32_t tensor_dtype(unsigned code, unsigned bits, unsigned lanes = 1) {
     return code | bits << 8 | lanes << 24;
 }
@@ -46,20 +47,22 @@ constexpr int64_t bytes_of_dtype(uint32_t dtype) {
     return ((dtype >> 8 & 0xffff) * (dtype >> 24) + 7) / 8;
 }
 
-/// Kinds of devices; DLPack's numbers (DLDeviceType), 64 + its own number for others.
+/// Kinds of devices, with DLPack's numbers (DLDeviceType). Others are 64 + the
+/// framework's number.
 enum TensorDevice : uint8_t { device_cpu = 1, device_cuda = 2, device_own = 64 };
 
 /// Layouts of storage.
 enum TensorLayout : uint8_t { layout_strided = 0, layout_other = 255 };
 
-/// Element type, device, rank and layout in one word, so that one comparison does.
+/// Element type, device, rank and layout in one word, so that one comparison covers
+/// all.
 constexpr uint64_t tensor_kind(uint32_t dtype, unsigned device, unsigned device_index,
                                unsigned rank, unsigned layout = layout_strided) {
     return dtype | uint64_t{device} << 32 | uint64_t{device_index & 0xff} << 40 |
            uint64_t{rank} << 48 | uint64_t{layout} << 56;
 }
 
-/// The rank of a tensor that does not tell it, such as a nested one.
+/// The rank of a tensor that does not report one, such as a nested tensor.
 inline constexpr unsigned unknown_tensor_rank = 255;
 
 inline constexpr uint64_t tensor_dtype_mask = 0xffffffff;
@@ -67,25 +70,26 @@ inline constexpr uint64_t tensor_device_mask = uint64_t{0xffff} << 32;
 inline constexpr uint64_t tensor_rank_mask = uint64_t{0xff} << 48;
 inline constexpr uint64_t tensor_layout_mask = uint64_t{0xff} << 56;
 
-/// The metadata of one tensor. Pointers are the tensor's own: borrowed, valid until it
+/// The metadata of one tensor. Pointers are borrowed from the tensor and valid until it
 /// changes.
 struct TensorFacts {
     uint64_t kind = 0;                 ///< tensor_kind
-    uint32_t flags = 0;                ///< TensorFlag, of those that the reader knows
+    uint32_t flags = 0;                ///< TensorFlag bits that the reader knows
     uint64_t dispatch_keys = 0;        ///< torch's key set
-    const int64_t* sizes = nullptr;    ///< one for each dimension; null: not to be had
-    const int64_t* strides = nullptr;  ///< in units of stride_bytes; null as above
-    bool is_compact = false;  ///< strides are those of a C array, and not written down
+    const int64_t* sizes = nullptr;    ///< one per dimension; null if not available
+    /// in units of stride_bytes; null if not available
+    const int64_t* strides = nullptr;
+    bool is_compact = false;     ///< strides are those of a C array and are not stored
     int64_t storage_offset = 0;  ///< in elements
-    PyObject* dtype = nullptr;   ///< borrowed; what dtype_object stands for
-    const char* data = nullptr;  ///< the first element; null: not to be had
+    PyObject* dtype = nullptr;   ///< borrowed; the element type for dtype_object
+    const char* data = nullptr;  ///< the first element; null if not available
     int64_t item_bytes = 0;
-    int64_t stride_bytes = 0;  ///< bytes of a stride of 1
+    int64_t stride_bytes = 0;  ///< size in bytes of a stride of 1
 
     unsigned rank() const noexcept { return kind >> 48 & 0xff; }
 };
 
-/// The sizes and strides of a tensor without dimensions, where a library has null.
+/// The sizes and strides of a 0-d tensor, for libraries that use null.
 inline constexpr int64_t no_sizes[1] = {};
 
 /// Bounds of one size or stride, both included.
@@ -94,67 +98,72 @@ struct TensorBounds {
     int64_t high;
 };
 
-/// What a tensor's metadata have to be. Made once, read by every check.
+/// The expected metadata of a tensor. Built once, read by every check.
 struct TensorPattern {
-    PyTypeObject* type =
-        nullptr;  ///< exactly this one; null: any that the reader reads
-    /// Size and stride of each dimension in turn, where all are exact, element type,
-    /// device and rank count, and nothing else but raw dispatch keys and flags that
-    /// the reader knows: what an example gives. Else null.
+    PyTypeObject* type = nullptr;  ///< the exact type; null for any type of the reader
+    /// Size and stride of each dimension, alternating. Set if all sizes and strides are
+    /// exact, element type, device and rank are compared, and otherwise only raw
+    /// dispatch keys and flags that the reader knows. An example tensor gives such a
+    /// pattern. Otherwise null.
     const int64_t* plain = nullptr;
-    uint64_t plain_kind = 0;          ///< of `plain`: the reader's own word for `kind`
-    PyObject* plain_dtype = nullptr;  ///< of `plain`: what TensorReader has for it
+    uint64_t plain_kind = 0;  ///< with `plain`: the reader's own encoding of `kind`
+    /// with `plain`: the result of TensorReader::plain_dtype
+    PyObject* plain_dtype = nullptr;
     uint32_t flags = 0;
     uint32_t flags_mask = 0;
     uint64_t dispatch_keys = 0;
-    uint64_t dispatch_keys_mask = 0;  ///< of `plain`: all bits, or none
-    /// The same as `plain` of at most so many dimensions, without a pointer to follow.
+    uint64_t dispatch_keys_mask = 0;  ///< with `plain`: all bits, or none
+    /// A copy of `plain` for at most this many dimensions, to avoid following a
+    /// pointer.
     static constexpr unsigned near_dimensions = 4;
     int64_t near[2 * near_dimensions] = {};
-    // What `plain` does not need.
+    // The remaining members are not needed with `plain`.
     uint64_t kind = 0;
-    uint64_t kind_mask = 0;  ///< which bits of kind count
+    uint64_t kind_mask = 0;  ///< the bits of kind to compare
     bool has_dispatch_keys = false;
-    bool are_keys_local = false;  ///< with the thread's included and excluded keys
+    bool are_keys_local = false;  ///< after the thread's included and excluded keys
     bool has_storage_offset = false;
     int64_t storage_offset = 0;
-    const TensorBounds* sizes = nullptr;  ///< null: any; else the rank counts too
+    /// null for any; otherwise the rank is compared too
+    const TensorBounds* sizes = nullptr;
     const TensorBounds* strides = nullptr;
-    PyObject* dtype = nullptr;  ///< kept alive by the pattern's owner
+    PyObject* dtype = nullptr;  ///< the owner of the pattern keeps it alive
 };
 
-/// Whether a value of a type that the reader reads is as the pattern says.
+/// Whether a value of a type of the reader matches the pattern.
 using TensorMatches = bool (*)(const TensorPattern& pattern, PyObject* value,
                                const void* context) noexcept;
 
-/// How tensors of a type are read. A table of plain functions: plugins fill it in, and
-/// keep it for the life of the process. Nothing of it allocates, throws or runs user
-/// code.
+/// A table of functions that read tensors of a type. A plugin fills it in and keeps it
+/// for the life of the process. The functions do not allocate, throw or run user code.
 struct TensorReader {
-    /// Who was built of another form of these structs is refused, told or not.
+    /// A reader that was built with other versions of these structs is refused, even if
+    /// nobody increased the number.
     static const uint32_t current_version;
 
-    uint32_t version;      ///< current_version of whoever filled it in
-    uint32_t known_flags;  ///< TensorFlag that it tells
+    uint32_t version;  ///< current_version of the header that the reader was built with
+    uint32_t known_flags;  ///< TensorFlag bits that it provides
     bool knows_dispatch_keys;
     bool knows_storage_offset;
-    bool reads_subclasses;  ///< also of types that inherit from a registered one
+    bool reads_subclasses;  ///< also reads types that inherit from a registered one
     const char* name;       ///< "numpy", for messages
-    const void* context;    ///< handed to both functions
-    /// False when the value's metadata cannot be read.
+    const void* context;    ///< passed to read, matches and find_size
+    /// Returns false if the value's metadata cannot be read.
     bool (*read)(PyObject* value, const void* context, TensorFacts& to) noexcept;
     TensorMatches matches;
-    /// The size of a dimension as Python counts them, the tensor's own; null where
-    /// there is none.
+    /// A pointer to the tensor's size of a dimension, which may be negative as in
+    /// Python. Null if there is no such dimension.
     const int64_t* (*find_size)(PyObject* value, const void* context,
                                 int64_t dimension) noexcept;
-    /// The key set with what the thread includes and excludes; null without keys.
+    /// The key set after the thread's included and excluded keys. Null if there are no
+    /// keys.
     uint64_t (*local_keys)(uint64_t keys) noexcept;
-    /// What read_plain makes of a kind: the library's own numbers, with the rank where
-    /// tensor_kind has it. Null where it is tensor_kind itself.
+    /// The encoding of a kind that read_plain uses: the library's own numbers, with the
+    /// rank in the bits of tensor_kind. Null if the encoding is tensor_kind itself.
     uint64_t (*plain_kind)(uint64_t kind) noexcept;
-    /// The library's one object for an element type, which lives as long as the reader;
-    /// null where it has none, or makes others. Null where read_plain asks for none.
+    /// The library's only object for an element type, which lives as long as the
+    /// reader. Null if there is none or not only one. The member is null if read_plain
+    /// does not use it.
     PyObject* (*plain_dtype)(uint32_t dtype) noexcept;
 };
 
@@ -162,10 +171,10 @@ inline constexpr uint32_t TensorReader::current_version =
     2 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
     sizeof(TensorReader) << 24;
 
-/// The name of the capsules that hand a TensorReader to guardtree.
+/// The name of the capsules that pass a TensorReader to guardtree.
 inline constexpr const char* tensor_reader_capsule = "guardtree.tensor_reader";
 
-/// The stride of a dimension, written down or not.
+/// The stride of a dimension, computed if it is not stored.
 inline int64_t stride_of(const TensorFacts& facts, unsigned dimension) noexcept {
     if (!facts.is_compact) return facts.strides[dimension];
     int64_t stride = 1;
@@ -175,8 +184,8 @@ inline int64_t stride_of(const TensorFacts& facts, unsigned dimension) noexcept 
     return stride;
 }
 
-/// No garbage collection while it lives: up to 3.11 one may start wherever an object is
-/// made, and what it finalizes may free what a walk has borrowed.
+/// Disables garbage collection in a scope. Up to 3.11 a collection may start wherever
+/// an object is created. Finalizers may then free objects that a walk has borrowed.
 class NoCollection {
 public:
     NoCollection() noexcept : was_on_(PyGC_Disable()) {}
@@ -192,7 +201,7 @@ private:
     int was_on_;
 };
 
-/// Two element types that are no words: the same object, or equal.
+/// Whether two element types without a word are the same object, or equal.
 inline bool same_dtype_object(PyObject* found, PyObject* expected) noexcept {
     if (found == expected) return true;
     if (!found || !expected || Py_TYPE(found) != Py_TYPE(expected)) return false;
@@ -202,7 +211,7 @@ inline bool same_dtype_object(PyObject* found, PyObject* expected) noexcept {
     return equal > 0;
 }
 
-/// All values lie in their bounds.
+/// Whether all values are within their bounds.
 inline bool within(const int64_t* values, const TensorBounds* bounds,
                    unsigned count) noexcept {
     for (unsigned i = 0; i < count; ++i) {
@@ -211,7 +220,7 @@ inline bool within(const int64_t* values, const TensorBounds* bounds,
     return true;
 }
 
-/// Sizes and strides are those of TensorPattern::plain.
+/// Whether sizes and strides are those of TensorPattern::plain.
 [[gnu::always_inline]] inline bool has_sizes(const TensorFacts& facts,
                                              const int64_t* expected) noexcept {
     const unsigned rank = facts.rank();
@@ -223,14 +232,14 @@ inline bool within(const int64_t* values, const TensorBounds* bounds,
     return true;
 }
 
-/// The bits of kind and flags that are not as expected.
+/// The bits of kind and flags that differ from the expected ones.
 inline uint64_t kind_differences(const TensorPattern& pattern,
                                  const TensorFacts& facts) noexcept {
     return ((facts.kind ^ pattern.kind) & pattern.kind_mask) |
            ((facts.flags ^ pattern.flags) & pattern.flags_mask);
 }
 
-/// Every pattern. Apart from the plain ones, whose facts stay in registers.
+/// Matches any pattern. Kept apart from plain patterns, whose facts stay in registers.
 template <class R>
 [[gnu::noinline]] bool matches_any_pattern(const TensorPattern& pattern,
                                            PyObject* value,
@@ -267,7 +276,7 @@ template <class R>
     return !pattern.dtype || same_dtype_object(facts.dtype, pattern.dtype);
 }
 
-/// A reader that has every flag at hand.
+/// A base for readers that read all flags immediately.
 struct EagerReader {
     static constexpr uint32_t late_flags = 0;
 
@@ -276,10 +285,11 @@ struct EagerReader {
     }
 };
 
-/// Whether a value that R reads is as the pattern says. R has what TensorReader has, as
-/// static members and constants. It may have `read_plain`: what TensorPattern::plain is
-/// about, false also where one of it is not to be had; that leaves out `late_flags`,
-/// which `has_late_flags` is asked for last (none of an EagerReader).
+/// Whether a value of a type of R matches the pattern. R provides the members of
+/// TensorReader as static members and constants. It may have `read_plain`, which reads
+/// only the facts of TensorPattern::plain, and returns false if one of them is not
+/// available. `read_plain` leaves out `late_flags`, which `has_late_flags` compares
+/// last (an EagerReader has none).
 template <class R>
 [[gnu::always_inline]] inline bool matches_pattern(const TensorPattern& pattern,
                                                    PyObject* value,
@@ -320,15 +330,16 @@ template <class R>
     return R::has_late_flags(pattern, value);
 }
 
-/// A dimension as Python counts them, from 0 on; false where there is none.
+/// Converts a dimension, which may be negative as in Python, to one from 0 on. Returns
+/// false if there is no such dimension.
 inline bool find_dimension(const TensorFacts& facts, int64_t& dimension) noexcept {
     const unsigned rank = facts.rank();
     if (dimension < 0) dimension += rank;
     return dimension >= 0 && dimension < rank;
 }
 
-/// TensorReader::find_size. A reader may have `read_shape`: a `read` of rank and sizes
-/// alone.
+/// TensorReader::find_size. A reader may have `read_shape`, which reads only rank and
+/// sizes.
 template <class R>
 const int64_t* find_size_of(PyObject* value, const void* context,
                             int64_t dimension) noexcept {

@@ -1,4 +1,4 @@
-// Which reader serves which type.
+// Finds the reader for a type.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../operands/operand.h"
@@ -7,19 +7,19 @@
 
 namespace guardtree {
 
-/// Registers a reader for a type, which is kept alive; another one registered before is
-/// replaced for what is built from now on. False with a sentence when the reader is of
-/// another version. Needs the GIL.
+/// Registers a reader for a type, which stays alive from then on. It replaces an
+/// earlier reader for guards that are built later. Returns false with a message if the
+/// reader has another version. Needs the GIL.
 bool register_tensor_type(PyTypeObject* type, const TensorReader* reader,
                           Diagnostic& problem);
 
-/// The reader of a type that was registered, of NumPy's arrays, of types with the
-/// DLPack interface, and of those that inherit from one whose reader allows it; null
-/// when there is none. The first look at a library's type registers it. Runs no user
-/// code.
+/// The reader for a registered type, for NumPy's arrays, for a type with the DLPack
+/// interface, and for a type that inherits from one of these if its reader allows that.
+/// Null if there is none. The first call for a type of a library registers it. Runs no
+/// user code.
 const TensorReader* find_tensor_reader(PyTypeObject* type) noexcept;
 
-/// The type whose reader was asked for last: programs look at tensors of one type.
+/// The type whose reader was looked up last. Programs mostly use tensors of one type.
 struct LastTensorType {
     const PyTypeObject* type = nullptr;
     const TensorReader* reader = nullptr;
@@ -27,10 +27,10 @@ struct LastTensorType {
 
 [[gnu::visibility("hidden")]] inline LastTensorType last_tensor_type;
 
-/// A type that NumpyReader reads: numpy.ndarray, once it was seen. Never freed.
+/// A type that NumpyReader reads: numpy.ndarray, after its first use. Never freed.
 [[gnu::visibility("hidden")]] inline const PyTypeObject* numpy_array_type = nullptr;
 
-/// find_tensor_reader for values of one type, 1 ns.
+/// find_tensor_reader, with a cache of the last type. 1 ns.
 inline const TensorReader* tensor_reader_of(PyObject* value) noexcept {
     PyTypeObject* const type = Py_TYPE(value);
     if (type == last_tensor_type.type) [[likely]]
@@ -38,16 +38,19 @@ inline const TensorReader* tensor_reader_of(PyObject* value) noexcept {
     return find_tensor_reader(type);
 }
 
-/// The same for the type of an example that a user gave: also DLPack's of a base.
+/// The same for the type of a user's example tensor. Also accepts an inherited DLPack
+/// interface.
 const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem);
 
-/// A tensor's facts; false when it is none, or cannot be read.
+/// Reads a tensor's facts. Returns false if the value is not a tensor or cannot be
+/// read.
 inline bool read_tensor(PyObject* value, TensorFacts& to) noexcept {
     const TensorReader* reader = tensor_reader_of(value);
     return reader && reader->read(value, reader->context, to);
 }
 
-/// A size, stride or the rank as Python counts positions: false when it has none.
+/// Reads a size, a stride or the rank. A negative index counts from the end. Returns
+/// false if there is no such value.
 inline bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
     const int64_t* size = nullptr;
     if (Py_TYPE(value) == numpy_array_type) {  // without a call
@@ -64,7 +67,7 @@ bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept;
 bool read_tensor_rank(PyObject* value, int64_t& to) noexcept;
 bool read_tensor_storage_offset(PyObject* value, int64_t& to) noexcept;
 
-/// An int, or null without an exception when there is no memory for it.
+/// An int object. Null, without an exception, if there is no memory.
 inline Owned<> int_object(int64_t value) noexcept {
     auto made = Owned<>::steal(PyLong_FromLongLong(value));
     if (!made) PyErr_Clear();

@@ -1,4 +1,4 @@
-// The operand of tensor_match: what a tensor's metadata have to be.
+// The operand of tensor_match: the expected metadata of a tensor.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <string>
@@ -11,43 +11,46 @@
 
 namespace guardtree {
 
-/// A pattern with what it came from. Immutable once read. What a check reads of a plain
-/// one fits two cache lines.
+/// A pattern and the facts it was built from. Immutable once read. The part of a plain
+/// pattern that a check reads fits in two cache lines.
 struct TensorSpec : OnCacheLines {
-    /// What a check calls: the reader's own, or one that finds the reader first.
+    /// The function that a check calls: the reader's own, or one that looks the reader
+    /// up first.
     TensorMatches matches = nullptr;
     const void* context = nullptr;
     TensorPattern pattern;
-    const TensorReader* reader = nullptr;  ///< of pattern.type; null without one
+    /// reader of pattern.type; null if that is null
+    const TensorReader* reader = nullptr;
     std::vector<TensorBounds> sizes;
     std::vector<TensorBounds> strides;
     std::vector<int64_t> plain;  ///< TensorPattern::plain
-    PyObject* facts = nullptr;   ///< the same as a dict, in a fixed order; borrowed
-    uint32_t named = 0;     ///< the facts that it has, by their place in that order
-    References references;  ///< own `facts` and what they are
+    PyObject* facts = nullptr;   ///< the facts as a dict, in a fixed order; borrowed
+    uint32_t named = 0;          ///< bits of the facts that it has, in that order
+    References references;       ///< owns `facts` and the objects in it
 
-    /// Every fact that is not as expected, "dtype float64 (expected float32)".
-    /// Empty when all are. Cold.
+    /// Every fact that differs: "dtype float64 (expected float32)". Empty if none does.
+    /// Slow.
     std::vector<std::string> differences(PyObject* value) const;
 
     /// "TensorSpec(dtype='float32', shape=(2, None))".
     std::string text() const;
 };
 
-/// The facts of a tensor as a dict that TensorOperand::read takes; null with `problem`
-/// filled when it is none.
+/// The facts of a tensor as a dict that TensorOperand::read accepts. Null, with
+/// `problem` filled, if the value is not a tensor.
 Owned<> tensor_facts(PyObject* tensor, Diagnostic& problem);
 
-/// Either a tensor, whose facts are expected of others, or a dict of facts:
+/// Read from a tensor, whose facts other tensors must have, or from a dict of facts:
 /// - type: a class, exactly; dtype: a name, NumPy's or torch's dtype; device: "cuda:0";
 ///   layout: a name
-/// - ndim; shape and strides (the library's own unit): for each dimension a number,
+/// - ndim; shape and strides (in the library's own unit): for each dimension a number,
 ///   None for any, or (low, high), both included
 /// - storage_offset; requires_grad, conj, neg, writeable, aligned, c_contiguous,
 ///   f_contiguous: a bool
-/// - dispatch_keys: torch's key set as an int; local_dispatch_keys: the same after what
-///   the thread includes and excludes
-/// A fact that the reader of a tensor does not tell is never as expected.
+/// - dispatch_keys: torch's key set as an int; local_dispatch_keys: the same after the
+///   thread's included and excluded keys
+///
+/// If the reader of a tensor does not provide a fact, the guard fails.
 struct TensorOperand {
     const TensorSpec* spec = nullptr;
 
@@ -57,8 +60,8 @@ struct TensorOperand {
     static bool read(PyObject* from, TensorOperand& to, References& keep,
                      Diagnostic& problem);
 
-    /// 4 ns for a NumPy or (with the plugin) torch matrix, 43 through DLPack
-    /// (bench/compare_torch.py). Allocates nothing, runs no user code.
+    /// 4 ns for a NumPy or (with the plugin) torch matrix, 43 ns through DLPack
+    /// (bench/compare_torch.py). Allocates nothing and runs no user code.
     bool matches(PyObject* value) const noexcept {
         return spec->matches(spec->pattern, value, spec->context);
     }
@@ -70,6 +73,7 @@ struct TensorOperand {
     /// Every fact of this is one of the other; a shape tells its rank, too.
     bool is_part_of(const TensorOperand& other) const;
 
+    /// Keys for its class, its kind, and each dimension whose size is one number.
     void add_keys(std::vector<Keys>& to) const;
 };
 
@@ -80,7 +84,7 @@ inline std::string text_of(TensorOperand a) {
     return a.spec->text();
 }
 
-/// A copy of the dict of facts, which others share; null when there is no memory.
+/// A copy of the dict of facts, because that is shared. Null if there is no memory.
 inline Owned<> object_of(TensorOperand a) noexcept {
     return Owned<>::steal(PyDict_Copy(a.spec->facts));
 }
