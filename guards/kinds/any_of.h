@@ -1,4 +1,4 @@
-// any_of: one of several kinds passes.
+// any_of: at least one of several kinds passes.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/inner_kinds.h"

@@ -1,4 +1,4 @@
-// complex_is_nan: a complex number with a part that is not a number.
+// complex_is_nan: a complex number with a NaN part.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cmath>

@@ -1,4 +1,4 @@
-// dict_contains: a dict has got a key.
+// dict_contains: a dict has a key.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

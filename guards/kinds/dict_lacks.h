@@ -1,4 +1,4 @@
-// dict_lacks: a dict has not got a key.
+// dict_lacks: a dict does not have a key.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

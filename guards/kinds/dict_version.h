@@ -1,4 +1,4 @@
-// dict_version: a dict that nobody changed.
+// dict_version: a dict that has not changed.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

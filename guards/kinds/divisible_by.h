@@ -1,4 +1,4 @@
-// divisible_by: an int without a remainder.
+// divisible_by: an int is a multiple of a number.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
@@ -34,7 +34,7 @@ struct DivisibleBy {
         int overflow = 0;
         const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
         if (overflow) return false;
-        // The smallest number divided by -1 overflows.
+        // INT64_MIN divided by -1 overflows.
         return divisor.value == -1 || number % divisor.value == 0;
     }
 };

@@ -1,4 +1,4 @@
-// equals: the same constant, type by type.
+// equals: equality with a constant, by value and exact type.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
@@ -45,8 +45,8 @@ struct Equals {
         to.push_back({{KeySort::constant}, {constant_key(expected.value)}});
     }
 
-    /// Left to itself, gcc 16 inlines it or not by what else the walk holds (bench
-    /// `compare_torch.py`, ten scalars: 19 ns, or 26).
+    /// Forced, because gcc 16 inlines it or not depending on the rest of the walk
+    /// (bench `compare_torch.py`, ten scalars: 19 ns or 26 ns).
     [[gnu::always_inline]] bool check(PyObject* value) const noexcept {
         return equals_constant(value, expected.value);
     }

@@ -1,4 +1,4 @@
-// float_is_nan: a float that is not a number.
+// float_is_nan: a float that is NaN.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cmath>

@@ -1,4 +1,4 @@
-// function_match: a function made of the same parts.
+// function_match: a function with the same code, cells and defaults.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

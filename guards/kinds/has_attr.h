@@ -1,4 +1,4 @@
-// has_attr: the value has got an attribute, by the full protocol.
+// has_attr: the value has an attribute, by the full protocol.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/attributes.h"

@@ -1,4 +1,4 @@
-// has_static_attr: the value has got an attribute, looked up without user code.
+// has_static_attr: the value has an attribute, looked up without user code.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// instance_of: the type or a subclass of it.
+// instance_of: an instance of a type or of a subclass.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

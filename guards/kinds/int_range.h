@@ -1,4 +1,4 @@
-// int_range: bounds of an int.
+// int_range: lower and upper bounds of an int.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>

@@ -1,4 +1,4 @@
-// is_not_none: identity with anything but None.
+// is_not_none: any object except None.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

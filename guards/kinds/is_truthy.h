@@ -1,4 +1,4 @@
-// is_truthy: true as `if` has it.
+// is_truthy: the truth value, as `if` tests it.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

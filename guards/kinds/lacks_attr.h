@@ -1,4 +1,4 @@
-// lacks_attr: the value has not got an attribute, by the full protocol.
+// lacks_attr: the value has no such attribute, by the full protocol.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/attributes.h"

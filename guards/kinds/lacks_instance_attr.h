@@ -1,4 +1,4 @@
-// lacks_instance_attr: the value's own `__dict__` has not got a name.
+// lacks_instance_attr: the value's own `__dict__` does not contain a name.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// lacks_static_attr: the value has not got an attribute, looked up without user code.
+// lacks_static_attr: the value has no such attribute, looked up without user code.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

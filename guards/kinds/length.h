@@ -37,7 +37,7 @@ struct Length {
         return std::tuple{operand("expected", &Length::expected)};
     }
 
-    /// The dict whose keys tell; null for others.
+    /// The dict whose keys determine the length; null for other values.
     static PyObject* dict_of(PyObject* value) noexcept {
         return keeps_length_of_dict(value) ? value : nullptr;
     }

@@ -1,4 +1,4 @@
-// not_: another kind fails.
+// not_: passes if another kind fails.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/inner_kinds.h"

@@ -1,4 +1,4 @@
-// one_of: one of a few constants.
+// one_of: equality with one of several constants.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

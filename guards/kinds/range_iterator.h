@@ -1,4 +1,4 @@
-// range_iterator: what a range iterator will still give.
+// range_iterator: the items that a range iterator still has to return.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// set_contains: a set has got an item.
+// set_contains: a set has an element.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

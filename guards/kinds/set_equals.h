@@ -1,4 +1,4 @@
-// set_equals: the members of a set.
+// set_equals: the elements of a set.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// set_lacks: a set has not got an item.
+// set_lacks: a set does not have an element.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

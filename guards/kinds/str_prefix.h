@@ -1,4 +1,4 @@
-// str_prefix: what a str starts with.
+// str_prefix: the start of a str.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -43,7 +43,7 @@ struct TensorMatch {
 
     bool check(PyObject* value) const noexcept { return spec.matches(value); }
 
-    /// What differs, fact by fact.
+    /// The facts that differ.
     std::string found(PyObject* value) const { return spec.found(value); }
 };
 

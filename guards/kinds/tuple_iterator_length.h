@@ -1,4 +1,4 @@
-// tuple_iterator_length: items that a tuple iterator will still give.
+// tuple_iterator_length: the number of items that a tuple iterator still has to return.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/iterators.h"

@@ -1,4 +1,4 @@
-// type_version: a type that nobody changed.
+// type_version: a type that has not changed.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

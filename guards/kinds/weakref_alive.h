@@ -1,4 +1,4 @@
-// weakref_alive: a weak reference whose object lives.
+// weakref_alive: a weak reference whose object is alive.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

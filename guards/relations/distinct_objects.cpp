@@ -1,4 +1,4 @@
-// Which two of many values are the same object, and whether two surely are.
+// Finds which two of many values are the same object.
 // SPDX-License-Identifier: MIT
 #include "distinct_objects.h"
 

@@ -1,4 +1,4 @@
-// distinct_objects: values of which no two are the same object.
+// distinct_objects: no two values are the same object.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>
@@ -40,7 +40,7 @@ struct DistinctObjects {
 
     bool check(std::span<PyObject*> values) const noexcept {
         if (values.size() == 2) return values[0] != values[1];
-        constexpr size_t few = 12;  // up to here pairs are cheaper than a set
+        constexpr size_t few = 12;  // up to here, comparing pairs is cheaper than a set
         if (values.size() > few) {
             if (values.size() <= 64) return are_new_to_set<128>(values);
             if (values.size() <= 128) return are_new_to_set<256>(values);
@@ -56,8 +56,8 @@ struct DistinctObjects {
         return true;
     }
 
-    /// Puts each into a set of addresses with room for twice as many. A third of what
-    /// sorting takes (bench/compare_torch.py, a list of 100 tensors).
+    /// Adds each value to a set of addresses that has room for twice as many. Takes a
+    /// third of the time of sorting (bench/compare_torch.py, a list of 100 tensors).
     template <size_t room>
     [[gnu::noinline]] static bool are_new_to_set(
         std::span<PyObject* const> values) noexcept {

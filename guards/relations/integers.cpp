@@ -1,4 +1,4 @@
-// How many values an integer relation takes.
+// Checks how many values an integer relation takes.
 // SPDX-License-Identifier: MIT
 #include "integers.h"
 

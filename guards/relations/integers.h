@@ -38,7 +38,7 @@ struct Integers {
         return std::tuple{operand("expression", &Integers::expression)};
     }
 
-    /// What the values may be given by, in their order.
+    /// The names of the values, in order, for keyword arguments.
     const std::vector<std::string>& names() const noexcept {
         return expression.value->names();
     }
@@ -49,7 +49,7 @@ struct Integers {
         return expression.value->text(paths);
     }
 
-    /// The expression over the paths, which need no names then.
+    /// The expression over the paths, instead of over its names.
     std::string call(std::span<const std::string> paths) const {
         const std::string said = expression.value->plain_text(paths);
         const char* quote = said.find('\'') == said.npos ? "'" : "\"";

@@ -1,4 +1,4 @@
-// overlapping_memory: which tensors share memory, and no others.
+// overlapping_memory: exactly the listed pairs of tensors share memory.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>

@@ -1,4 +1,4 @@
-// same_object: values that are one and the same object.
+// same_object: all values are the same object.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Roots that name a slot: from a name to the slot of one code object.
+// Binds roots that name a slot to the slots of one code object.
 // SPDX-License-Identifier: MIT
 #include "closure.h"
 #include "local.h"
@@ -16,8 +16,8 @@ std::string names_of(PyCodeObject* code, int from, int to) {
     return names.empty() ? "none" : names;
 }
 
-/// The place of a free variable among the free ones, or -1. An argument may have the
-/// same name: Dynamo's resume functions have such.
+/// The index of a free variable among the free variables, or -1. An argument may have
+/// the same name, for example in Dynamo's resume functions.
 int find_free(PyCodeObject* code, PyObject* name) noexcept {
     const int first = first_free_slot(code);
     for (int slot = first; slot < code->co_nlocalsplus; ++slot) {

@@ -1,4 +1,4 @@
-// builtin: a name among the frame's builtins.
+// builtin: a name in the frame's builtins.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
@@ -22,7 +22,7 @@ struct Builtin {
         return std::tuple{operand("key", &Builtin::key)};
     }
 
-    /// The dict that has the entry.
+    /// The dict that contains the entry.
     static PyObject* dict_of(const View& view) noexcept {
         return view.builtins().get();
     }

@@ -1,4 +1,4 @@
-// call: the value called.
+// call: the result of calling the value.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// closure_cell: what a cell of a function's closure holds.
+// closure_cell: the content of a cell of a function's closure.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// compute: what a Python callable makes of the value.
+// compute: the result of a Python callable for the value.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

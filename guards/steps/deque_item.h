@@ -1,4 +1,4 @@
-// deque_item: an element of a deque by its place.
+// deque_item: an element of a deque by position.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// dict_item: the value of a key in a dict, whatever a subclass overrides.
+// dict_item: the value of a key in a dict, ignoring overrides of a subclass.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// dict_key: a key of a dict by its place.
+// dict_key: a key of a dict by position.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// f_locals: the frame's locals as a mapping; the only step that may make a dict.
+// f_locals: the frame's locals as a mapping; the only step that may create a dict.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

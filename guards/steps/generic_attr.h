@@ -1,4 +1,4 @@
-// generic_attr: an attribute by object's own rules.
+// generic_attr: an attribute, by object.__getattribute__'s rules.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

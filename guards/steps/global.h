@@ -1,4 +1,4 @@
-// global: a name among the frame's globals.
+// global: a name in the frame's globals.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
@@ -22,7 +22,7 @@ struct Global {
         return std::tuple{operand("key", &Global::key)};
     }
 
-    /// The dict that has the entry.
+    /// The dict that contains the entry.
     static PyObject* dict_of(const View& view) noexcept { return view.globals().get(); }
 
     Borrowed<> get(const View& view, Remembered remembered) const noexcept {

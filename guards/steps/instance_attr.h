@@ -1,4 +1,4 @@
-// instance_attr: an entry of the value's own `__dict__`.
+// instance_attr: an item of the value's own `__dict__`.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -26,7 +26,7 @@ struct Module {
         return std::tuple{operand("name", &Module::name)};
     }
 
-    /// The dict that has the entry, where it is one.
+    /// sys.modules, which contains the entry if it is a dict.
     static PyObject* dict_of(const View&) noexcept { return sys_modules(); }
 
     Borrowed<> get(const View& view) const noexcept {

@@ -1,4 +1,4 @@
-// module_attr: an entry of a module's dict.
+// module_attr: an item of a module's dict.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/attributes.h"
@@ -25,7 +25,7 @@ struct ModuleAttr {
         return std::tuple{operand("name", &ModuleAttr::name)};
     }
 
-    /// The dict that has the entry; null where the value is no module.
+    /// The dict that contains the entry; null if the value is not a module.
     static PyObject* dict_of(PyObject* value) noexcept {
         return PyModule_Check(value) ? PyModule_GetDict(value) : nullptr;
     }

@@ -1,4 +1,4 @@
-// native_get: what a C function makes of the value.
+// native_get: the result of a C function for the value.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/exception.h"
@@ -30,7 +30,7 @@ struct NativeGet {
     Owned<> get(PyObject* value) const noexcept {
         auto found = Owned<>::steal(function(value));
         if (found && PyErr_Occurred()) [[unlikely]] {
-            const ExceptionPause pause;  // what goes may run user code
+            const ExceptionPause pause;  // releasing the result may run user code
             found.reset();
         }
         return found;

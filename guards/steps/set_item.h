@@ -1,4 +1,4 @@
-// set_item: an element of a set by its place.
+// set_item: an element of a set by position.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/set_entries.h"

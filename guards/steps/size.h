@@ -1,4 +1,4 @@
-// size: how many elements a tensor has in a dimension.
+// size: the size of a tensor's dimension.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

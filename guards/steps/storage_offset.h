@@ -1,4 +1,4 @@
-// storage_offset: where in its storage a tensor begins.
+// storage_offset: the offset of a tensor in its storage.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// stride: how far apart the elements of a dimension are.
+// stride: the stride of a tensor's dimension.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -1,4 +1,4 @@
-// tuple_iterator_item: an item that a tuple iterator will give.
+// tuple_iterator_item: an item that a tuple iterator still has to return.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/iterators.h"

@@ -20,7 +20,7 @@ struct TypeDict {
 
     static constexpr auto operands() { return std::tuple{}; }
 
-    /// The type, or the interpreter (of builtin types from 3.12 on), keeps the dict.
+    /// Borrowed from the type, or from the interpreter (builtin types from 3.12 on).
     Borrowed<> get(PyObject* value) const noexcept {
         if (!PyType_Check(value)) return nullptr;
         return guardtree::type_dict(reinterpret_cast<PyTypeObject*>(value)).get();
