@@ -1,4 +1,4 @@
-// Which of a node's children one op can check together.
+// Decides which children of a node one op can check together.
 // SPDX-License-Identifier: MIT
 #include "block_builder.h"
 
@@ -13,7 +13,7 @@ bool has_items(OpCode step) noexcept {
            step == code_of<TupleItem>;
 }
 
-/// What a step looks up in a dict or an instance; null for other steps.
+/// The key that a step looks up in a dict or an instance. Null for other steps.
 const Key* key_of(const Op& step, NameBlockOperands::Owner& owner) noexcept {
     using Operands = NameBlockOperands;
     if (step.code() == code_of<InstanceAttr>) {
@@ -36,7 +36,7 @@ bool fits(const Length& length) noexcept {
            length.expected.value <= std::numeric_limits<int32_t>::max();
 }
 
-/// False for kinds that rows do not have.
+/// Returns false for kinds that a row cannot express.
 bool set_check(const Op& kind, NameRow& row) {
     const auto set = [&](NameRow::Sort sort, PyObject* expected) {
         row.sort = sort;
@@ -48,7 +48,7 @@ bool set_check(const Op& kind, NameRow& row) {
         if constexpr (HasOnlyObject<K>) {
             return set(NameRow::object, concrete.only_object());
         } else if constexpr (std::same_as<K, TypeMatch>) {
-            // A weak reference takes a word more.
+            // A weak reference would need another word.
             return !concrete.expected.weak &&
                    set(NameRow::type, concrete.expected.object);
         } else if constexpr (std::same_as<K, Equals>) {

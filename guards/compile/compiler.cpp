@@ -1,19 +1,19 @@
-// Compiling a tree: order, addressing, and where each fetched value lives.
+// Compiles a tree: order, addressing, and the place of each fetched value.
 // SPDX-License-Identifier: MIT
 //
-// How it works. (1) Nodes that hold a check, or lead to one, are laid out in preorder.
-// A `local` makes no op: ops on its value address the slot. (2) A fetched value is live
-// from its step to the last op that reads it. If its step makes a new reference, or an
-// op that may run user code lies in that range (its last reader included), the value is
-// owned: it gets a place among the first values, and the walk drops it at its end. A
-// step that may run user code takes a place over whose value nothing reads any more,
-// and drops that value. Other values are borrowed and share places as their lives
-// allow.
+// How it works. (1) Nodes that have or lead to a check are laid out in preorder. A
+// `local` makes no op; ops on its value address the slot. (2) A fetched value is live
+// from its step to the last op that reads it. If its step returns a new reference, or
+// an op in that range (its last reader included) may run user code, the value is owned:
+// it gets one of the first places, and the walk releases it at its end. A step that may
+// run user code reuses the place of a value that nobody reads any more, and releases
+// that value. Other values are borrowed and share places if their lifetimes do not
+// overlap.
 //
 // Requirements that a change must keep: 1. no op reads a place before a step wrote it;
-// 2. every value that is live when user code may run is owned, by the walk or by the
-// view, and a place is taken over only where user code may run;
-// 3. `skip` of a step covers exactly the ops that read its value or a descendant's.
+// 2. every value that is live when user code may run is owned, by the walk or the view,
+// and an owned place is reused only where user code may run; 3. `skip` of a step covers
+// exactly the ops that read its value or a descendant's.
 #include "../program/program.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@
 namespace guardtree {
 namespace {
 
-/// Bounds the stack that a walk takes: 8 bytes per value.
+/// Limits the stack that a walk needs: 8 bytes per value.
 constexpr size_t most_values = 4096;
 
 bool makes_reference(const Op& op) noexcept {
@@ -87,10 +87,10 @@ private:
         size_t step_op;
         size_t next_child;
         std::vector<NodeId> children;
-        size_t walked_until = 0;  ///< children before it begin no assumed run
+        size_t walked_until = 0;  ///< no assumed run starts at a child before this one
     };
 
-    /// Preorder with an explicit stack: trees may be as deep as users like. The first
+    /// Preorder with an explicit stack, so trees may be arbitrarily deep. The first
     /// frame is the view's.
     bool emit_roots() {
         std::vector<Frame> stack;
@@ -117,7 +117,7 @@ private:
         return true;
     }
 
-    /// Before a child: ends the assumption that went so far, and begins the next.
+    /// Before a child: ends an assumption if it goes no further, and starts the next.
     void end_and_begin_assumption(Frame& parent, size_t depth) {
         if (assumption_op_ != no_op && depth == assumed_depth_ &&
             parent.next_child == assumed_until_) {
@@ -146,7 +146,7 @@ private:
         start_assumption(Op(OpCode::Assumption, program_.assumptions_.back().get()));
     }
 
-    /// Adds an assumption or its end, which read what it starts at.
+    /// Adds an assumption or its end, which read the object it starts at.
     void start_assumption(Op op) {
         const Node& from = tree_.node(assumed_from_);
         if (from.step.code() == code_of<Local>) {
@@ -168,7 +168,7 @@ private:
         stack.pop_back();
     }
 
-    /// The step before or behind the one that is entered reads the same value.
+    /// Whether the previous or the next sibling is a step of the same code.
     bool has_neighbour(const Frame& parent, OpCode code) const {
         const auto is_same = [&](size_t child) {
             return child < parent.children.size() &&
@@ -204,8 +204,8 @@ private:
         return true;
     }
 
-    /// What one block can speak for: children from the next one on, none across the
-    /// bounds of an assumption.
+    /// The children from the next one on that one block can cover. It does not cross
+    /// the bounds of an assumption.
     NameRun names_from(const Frame& frame, size_t depth) const {
         size_t end = frame.children.size();
         if (assumption_op_ == no_op) {
@@ -216,8 +216,8 @@ private:
         return blocks_.names(std::span(frame.children).first(end), frame.next_child);
     }
 
-    /// A block, behind it the ops that it speaks for. `all`: where the program has rows
-    /// of its sort.
+    /// Adds a block and the ops that it covers after it. `all`: the program's rows of
+    /// its sort.
     template <class Run, class Rows>
     bool enter_block(Run run, Rows& all, std::vector<Frame>& stack) {
         const size_t block = program_.ops_.size();
@@ -228,7 +228,7 @@ private:
         if (stack.back().node != 0) read_from(stack.back().node, op);
         program_.ops_.push_back(op);
         for (size_t left = run.rows.size(); left > 0; --left) {
-            Frame& parent = stack.back();  // entering moves the frames
+            Frame& parent = stack.back();  // enter() may move the frames
             if (!enter(parent.children[parent.next_child++], stack)) return false;
             if (left > 1 || !run.is_open) leave(stack);
         }
@@ -301,7 +301,7 @@ private:
         return true;
     }
 
-    /// Points `op`, the next one, at the value of `node`, and notes the reading.
+    /// Makes `op`, the next one, read the value of `node`, and records that.
     void read_from(NodeId node, Op& op) {
         if (slot_[node] >= 0) {
             op.read_local(static_cast<uint16_t>(slot_[node]));
@@ -312,14 +312,14 @@ private:
 
     static constexpr size_t no_op = static_cast<size_t>(-1);
 
-    /// An op that reads a fetched value; for a relation, through one of its sources.
+    /// An op that reads a fetched value; a relation reads it through a source.
     struct Reader {
         size_t producer;
         size_t op;
         size_t relation_source;
     };
 
-    /// A block whose last value others read, and the step that fetches it.
+    /// A block whose last value other ops read, and the step that fetches it.
     struct Open {
         size_t block;
         size_t step;
@@ -390,7 +390,7 @@ private:
         program_.kept_count_ = static_cast<uint16_t>(kept_.size());
     }
 
-    /// Says where each value lies that is to be handed over, now that all have places.
+    /// Records where each bound value is, after all values have places.
     void bind_values() {
         if (bound_.empty()) return;
         using Source = BoundValues::Source;
@@ -416,9 +416,9 @@ private:
         program_.bound_ = std::move(made);
     }
 
-    /// Owned values first, the last of them those that are handed over; then borrowed
-    /// ones that relations read; then other borrowed ones; then the relations' scratch.
-    /// What a relation reads has a place of its own. The number of all.
+    /// Assigns places in this order and returns their number: owned values, the last of
+    /// them bound; borrowed values that relations read, each with its own place; other
+    /// borrowed values; scratch of the relations.
     size_t give_places() {
         Ops& ops = program_.ops_;
         Places owned(0);
@@ -457,17 +457,17 @@ private:
     TreeOrder order_;
     Eligible eligible_;
     BlockBuilder blocks_;
-    size_t assumption_op_ = no_op;  ///< of the one that is not ended yet
-    size_t assumed_until_ = 0;  ///< its last child, at this depth of the stack
+    size_t assumption_op_ = no_op;  ///< the assumption that has not ended yet
+    size_t assumed_until_ = 0;  ///< the child that it ends before, at assumed_depth_
     size_t assumed_depth_ = 0;
-    NodeId assumed_from_ = 0;  ///< whose value it starts at, unless it is a name
+    NodeId assumed_from_ = 0;  ///< the node whose value it starts at; a name otherwise
     std::vector<size_t> producer_;
     std::vector<int> slot_;
     std::vector<Reader> readers_;
     std::vector<size_t> last_read_;
     std::vector<bool> is_kept_;
     std::vector<bool> owned_;
-    std::vector<size_t> kept_;  ///< steps whose values are handed over
+    std::vector<size_t> kept_;  ///< steps whose values are bound
     std::vector<bool> is_handed_over_;
     std::vector<Open> open_;
     size_t owned_count_ = 0;

@@ -1,4 +1,4 @@
-// Filling buckets, answering.
+// Adds entries to a decision, and looks up keys in it.
 // SPDX-License-Identifier: MIT
 #include "decision.h"
 
@@ -14,8 +14,8 @@
 namespace guardtree {
 namespace {
 
-/// Calls `visit(path, op)` for each kind of a program before anything that may run user
-/// code.
+/// Calls `visit(path, op)` for each kind of a program that comes before any op that may
+/// run user code.
 template <class Visitor>
 void each_plain_kind(const Program& program, Visitor visit) {
     struct Around {

@@ -1,4 +1,4 @@
-// Choosing questions, and splitting entries by them.
+// Chooses questions, and splits entries by them.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <set>
@@ -25,7 +25,8 @@ struct Range {
     int64_t high;
 };
 
-/// How many ordered pairs of ranges overlap, each with itself included.
+/// The number of ordered pairs of ranges that overlap, including each range with
+/// itself.
 double overlaps(const std::vector<Range>& ranges) {
     std::vector<int64_t> lows;
     std::vector<int64_t> highs;
@@ -68,24 +69,24 @@ private:
         std::vector<uint64_t> keys;
     };
 
-    using Numbers = std::vector<uint32_t>;  ///< of entries, ascending
+    using Numbers = std::vector<uint32_t>;  ///< indices of entries, ascending
 
-    /// How many entries a question is put to, and the sum over its keys of the squares
-    /// of how many share one.
+    /// The number of entries that a question applies to, and the sum over its keys of
+    /// the squared number of entries with that key.
     struct Score {
         double asked = 0;
         double squares = 0;
         std::vector<Range> ranges;
 
-        /// Entries that an answer rules out, on average.
+        /// The number of entries that an answer rules out, on average.
         double value() const { return asked > 0 ? asked - squares / asked : 0; }
     };
 
-    /// A question rules out more than it costs to ask.
+    /// A question with a lower score costs more than it saves.
     static constexpr double least_score = 1.4;
     static constexpr size_t most_splits = 3;
     static constexpr size_t least_node = 4;
-    /// Ranges that overlap more would fill a split with copies.
+    /// Ranges that overlap more than this would fill a split with copies.
     static constexpr double most_overlaps = 8;
 
     void note_facts(size_t entry) {
@@ -102,7 +103,7 @@ private:
                 known.push_back(number);
                 questions_.push_back(std::move(question));
             }
-            // Twice the same question: both hold, so one of them is enough.
+            // The same question twice: both conditions must hold, so one is enough.
             if (!fact(static_cast<uint32_t>(entry), number))
                 facts_[entry].push_back({number, std::move(keys)});
         }
@@ -123,7 +124,8 @@ private:
         return {static_cast<int64_t>(fact.keys[0]), static_cast<int64_t>(fact.keys[1])};
     }
 
-    /// The question that rules out most of these entries; none when it is not worth it.
+    /// The question that rules out most of these entries, or none if no question is
+    /// worth its cost.
     uint32_t best_question(const Numbers& entries) const {
         tsl::robin_map<uint64_t, uint32_t, KeyHash> shares;
         tsl::robin_map<uint32_t, Score> scores;
@@ -159,7 +161,7 @@ private:
         return best;
     }
 
-    /// Decides between questions that rule out as many.
+    /// Breaks ties between questions that rule out the same number of entries.
     static double cost_of(const Question& question) {
         const bool is_far = question.of.sort == KeySort::size ||
                             question.of.sort == KeySort::tensor ||
@@ -167,7 +169,7 @@ private:
         return 0.01 * static_cast<double>(question.path.steps.size() + 2 * is_far);
     }
 
-    /// Appends a node of these entries that leads to at most so many runs.
+    /// Appends a node for these entries that leads to at most most_runs runs.
     uint32_t build(Numbers entries, size_t most_runs) {
         const auto number = static_cast<uint32_t>(to_.nodes_.size());
         to_.nodes_.emplace_back();
@@ -210,7 +212,7 @@ private:
             fill(split.buckets[key], others, most_runs);
     }
 
-    /// A range begins wherever one of an entry does, and behind its end.
+    /// A new range starts where the range of an entry starts, and after its end.
     void fill_ranges(Split& split, uint32_t question, const Numbers& entries,
                      size_t most_runs) {
         std::vector<std::pair<int64_t, uint32_t>> begins;
@@ -218,7 +220,7 @@ private:
         std::set<int64_t> starts;
         for (const uint32_t entry : entries) {
             const Range range = range_of(*fact(entry, question));
-            if (range.low > range.high) continue;  // passes nothing
+            if (range.low > range.high) continue;  // no value passes
             begins.emplace_back(range.low, entry);
             starts.insert(range.low);
             if (range.high == INT64_MAX) continue;

@@ -1,4 +1,4 @@
-// Comparing what entries demand, fact by fact.
+// Compares the conditions of entries, fact by fact.
 // SPDX-License-Identifier: MIT
 #include "differences.h"
 
@@ -16,7 +16,7 @@ struct Demand {
     std::string text;
 };
 
-/// The facts of a tensor one by one, sizes and strides by dimension.
+/// The facts of a tensor one by one; sizes and strides per dimension.
 void add_tensor_demands(const std::string& path, const TensorOperand& operand,
                         std::vector<Demand>& to) {
     Py_ssize_t place = 0;
@@ -36,7 +36,8 @@ void add_tensor_demands(const std::string& path, const TensorOperand& operand,
     }
 }
 
-/// What a kind says of its value: the fact as its file names it, and its operands.
+/// The condition of a kind on its value: the fact that its Info names, and its
+/// operands.
 void add_demands(const std::string& path, const Op& kind, std::vector<Demand>& to) {
     dispatch(kind, [&](const auto& concrete) {
         using T = std::remove_cvref_t<decltype(concrete)>;

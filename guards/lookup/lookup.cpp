@@ -1,4 +1,4 @@
-// Look-ups that may run user code: what they hold, and giving it back.
+// Look-ups that may run user code: what they hold, and how they release it.
 // SPDX-License-Identifier: MIT
 #include "lookup.h"
 
@@ -12,8 +12,7 @@ void Lookup::hold_values() noexcept {
     view_ = &held_.slots.emplace(*view_, words);
 }
 
-/// The values of an entry that passed are taken before user code can change what its
-/// guards saw.
+/// Takes the bound values of an entry before user code can change what its guards saw.
 const Entry* Lookup::keep_values(const Entry* entry) noexcept {
     if (is_found(entry) && owes_) take_bound(entry->program, *view_, room_, bound());
     is_running_ = false;

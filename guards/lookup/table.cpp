@@ -1,4 +1,4 @@
-// Tables: adding entries, finding the first that passes.
+// Tables: add entries, find the first that passes.
 // SPDX-License-Identifier: MIT
 #include "table.h"
 
@@ -11,8 +11,8 @@
 namespace guardtree {
 namespace {
 
-/// Fewer are tried as fast as they are found: of entries that one question tells
-/// apart, of others (bench `table`).
+/// With fewer entries, trying them all is as fast: with one question that separates all
+/// entries, and with several questions (bench `table`).
 constexpr size_t least_for_one_question = 4;
 constexpr size_t least_for_several = 16;
 
@@ -150,8 +150,8 @@ bool Table::has_dead() const noexcept {
 
 namespace {
 
-/// A traceback would keep the frames it went through, and all their locals, alive; so
-/// would those of the exceptions that led to this one.
+/// Removes tracebacks, which would keep their frames and all their locals alive, also
+/// from the exceptions that led to this one.
 void drop_tracebacks(PyObject* exception, int depth) noexcept {
     if (!exception || !PyExceptionInstance_Check(exception) || depth > 64) return;
     PyException_SetTraceback(exception, Py_None);
@@ -171,7 +171,7 @@ void keep_error(const Entry& entry, Owned<> error) noexcept {
 
 namespace {
 
-/// The run whose next candidate comes first; null when all have ended.
+/// The run whose next candidate comes first. Null if all runs have ended.
 [[gnu::always_inline]] inline Run* next_of(Run* runs, const Run* end) noexcept {
     if (end - runs == 1) [[likely]]
         return runs->at == runs->end ? nullptr : runs;
@@ -191,7 +191,7 @@ void skip_before(Run* runs, const Run* end, uint32_t order) noexcept {
 
 }  // namespace
 
-/// Any decision, from what its questions say on.
+/// The look-up with any decision, after its questions are answered.
 template <Walkable W>
 [[gnu::noinline]] const Entry* gathered_match(const Table& table, const W& view,
                                               PyObject** values) noexcept {
@@ -205,7 +205,7 @@ template <Walkable W>
         if (tried == Tried::passed) [[likely]]
             return &entry;
         if (tried == Tried::raised) return nullptr;
-        if (entry.program.calls_python()) {  // what it changed counts from here on
+        if (entry.program.calls_python()) {  // user code may have changed the keys
             const uint32_t next = candidate.order + 1;
             end = decision.gather(view, runs);
             skip_before(runs, end, next);
@@ -214,7 +214,7 @@ template <Walkable W>
     return nullptr;
 }
 
-/// Of a table with but one question (Table::only_split).
+/// The look-up of a table with only one question (Table::only_split).
 template <Walkable W>
 [[gnu::always_inline]] inline const Entry* split_match(const Table& table,
                                                        const Split& split,

@@ -1,4 +1,4 @@
-// Demanding, taking and dropping the values that programs hand over.
+// Requires, takes and drops the bound values of programs.
 // SPDX-License-Identifier: MIT
 #include "bound_values.h"
 

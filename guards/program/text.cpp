@@ -1,4 +1,4 @@
-// What a program's ops are in Python: paths are found again from the order of the ops.
+// A program's ops as Python text. Paths are recovered from the order of the ops.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace guardtree {
 
-/// What of the ops' order is asked for more than once.
+/// Facts about the order of the ops that are used more than once.
 struct Program::Outline {
     explicit Outline(const Program& program)
         : around(program.ops_.size(), no_id), writer(program.value_count_, no_id) {
@@ -27,7 +27,7 @@ struct Program::Outline {
             names.insert({name.slot, name.name});
     }
 
-    std::vector<uint32_t> around;  ///< the innermost step whose value an op is about
+    std::vector<uint32_t> around;  ///< the innermost step whose value an op uses
     std::vector<uint32_t> writer;  ///< the last step that writes to a place
     tsl::robin_map<int32_t, PyObject*> names;
 };
@@ -48,7 +48,7 @@ std::string Program::local_name(int32_t slot) const {
 }
 
 ValuePath Program::path_of(size_t number) const {
-    // The steps around an op, innermost first.
+    // Collects the steps around an op, innermost first.
     ValuePath path;
     const Op* outermost = &ops_[number];
     if (outermost->is_step()) path.steps.push_back(*outermost);
@@ -73,7 +73,7 @@ std::string Program::path_text(size_t number) const {
 
 std::string Program::source_text(const RelationSource& source) const {
     if (source.from_local) return local_name(source.index);
-    // A relation's values keep their places.
+    // The values of a relation keep their places to the end.
     const uint32_t step = outline().writer[source.index];
     return step == no_id ? "?" : path_text(step);
 }

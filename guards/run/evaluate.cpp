@@ -1,4 +1,4 @@
-// The hot instantiation of the walk.
+// Instantiates the walk for the hot path.
 // SPDX-License-Identifier: MIT
 #include "evaluate.h"
 

@@ -1,4 +1,4 @@
-// The observer that turns ops that did not pass into sentences.
+// The observer that converts ops that did not pass into sentences.
 // SPDX-License-Identifier: MIT
 #include "explain.h"
 
@@ -15,7 +15,8 @@
 namespace guardtree {
 namespace {
 
-/// Keeps values; texts are made after the walk, because repr runs user code.
+/// Keeps values alive. Their text is produced after the walk, because repr runs user
+/// code.
 struct Collector {
     static constexpr bool goes_on = true;
     static constexpr bool hears_each = true;
@@ -56,7 +57,7 @@ struct Collector {
     }
 };
 
-/// What a native check says that it found; empty of one that says nothing.
+/// What a native check reports about the value. Empty if it reports nothing.
 std::string found_by_native(PyObject* capsule, PyObject* value) {
     const char* const name = PyCapsule_GetName(capsule);
     const bool tells = name && (std::string_view(name) == native_check_found ||
@@ -88,7 +89,7 @@ std::string found_by(const Op& op, PyObject* value) {
     });
 }
 
-/// The guard as the call that made it.
+/// The guard as the call that creates it.
 std::string expected_of(const Program& program, const Op& op) {
     return dispatch(op, [&]<class T>(const T& concrete) -> std::string {
         if constexpr (CalledOverPaths<T>)
@@ -106,8 +107,8 @@ std::string reason_of(const Op& op, std::span<PyObject* const> values,
     });
 }
 
-/// "x = 1 (int), y is unbound": the values that a relation found, by their paths; of
-/// one value without.
+/// The values of a relation with their paths: "x = 1 (int), y is unbound". Without the
+/// path if there is only one value.
 std::string found_by_relation(const Program& program, const Collector::Record& record) {
     constexpr size_t most = 8;
     const std::vector<std::string> paths = program.relation_paths(*record.op);

@@ -1,4 +1,4 @@
-// The thread's own storage of the frame hook, and the records of greenlets that wait.
+// The thread-local state of the frame hook, and the records of waiting greenlets.
 // SPDX-License-Identifier: MIT
 #include "hook_thread.h"
 
@@ -13,7 +13,7 @@ thread_local constinit HookThread hook_thread;
 
 namespace {
 
-/// What the records of a greenlet say while another one runs.
+/// The records of a greenlet while another greenlet runs.
 struct Parked {
     const StackChunk* owner;
     PyCodeObject* passing;
@@ -22,10 +22,10 @@ struct Parked {
     Parked* next;
 };
 
-/// The greenlets of one thread that have records and wait, found by their owner: a
-/// server may have thousands. Without memory it forgets: a greenlet then goes on as if
-/// it had no records, and they still end well. That is why it is a hash table of its
-/// own: those of libraries throw, and nothing here may.
+/// The waiting greenlets of one thread that have records, found by their owner. A
+/// server may have thousands. If there is no memory, records are dropped; the greenlet
+/// then continues as if it had none, and its records still end correctly. This is a
+/// hash table of its own because those of libraries throw, and nothing here may throw.
 class ParkedGreenlets {
 public:
     ParkedGreenlets() = default;
@@ -46,7 +46,8 @@ public:
         ++count_;
     }
 
-    /// Moves what was put for `owner` to `taken`; false where nothing was.
+    /// Moves the records stored for `owner` to `taken`. Returns false if there are
+    /// none.
     bool take(const StackChunk* owner, Parked& taken) noexcept {
         if (!count_) return false;
         for (Parked** link = &bucket(owner); *link; link = &(*link)->next) {
@@ -73,7 +74,7 @@ public:
 
 private:
     Parked*& bucket(const StackChunk* owner) const noexcept {
-        // Chunks begin at pages.
+        // Chunks are aligned to pages.
         const auto page = reinterpret_cast<uintptr_t>(owner) >> 12;
         return buckets_[(page ^ (page >> 9)) & (size_ - 1)];
     }
@@ -104,7 +105,7 @@ void park_owner(HookThread& hot) noexcept {
     waiting.put({hot.owner, hot.passing, hot.busy, hot.most, nullptr});
 }
 
-/// The next owner is `owner`, with what was parked for it, or no records.
+/// Makes `owner` the owner, with its parked records or none.
 void load_owner(HookThread& hot, const StackChunk* owner, const Parked& of) noexcept {
     hot.owner = owner;
     hot.passing = of.passing;
@@ -122,7 +123,7 @@ constexpr Parked no_records{nullptr, nullptr, 0, Mode::compile, nullptr};
     const StackChunk* top = top_chunk(thread);
     if (has_records() && owner && is_in_stack(owner, top)) return;
     const StackChunk* first = first_chunk(top);
-    // Memory of an owner without records may serve another greenlet's frames by now.
+    // The chunk of an owner without records may belong to another greenlet by now.
     if (!has_records() && first && first == owner) return;
     park_owner(*this);
     Parked found = no_records;

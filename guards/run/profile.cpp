@@ -1,10 +1,10 @@
-// Counting and timing each op of a walk.
+// Counts and times each op of a walk.
 // SPDX-License-Identifier: MIT
 //
-// How time is taken. The clock is read once before each op and once after the walk; the
-// time between two readings is the op's between them, with the cost of one reading in
-// it. That cost is measured once per process and subtracted from the sums, not from
-// each op: what is too small to see in one op is right on average.
+// How time is measured. The clock is read before each op and once after the walk. The
+// time between two readings belongs to the op between them, and includes the cost of
+// one reading. That cost is measured once per process and subtracted from the sums, not
+// from each op. So an op that is too short for the clock is still right on average.
 #include "profile.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ uint64_t ns_between(Clock::time_point from, Clock::time_point to) noexcept {
         std::chrono::duration_cast<std::chrono::nanoseconds>(to - from).count());
 }
 
-/// The shortest of several runs: what else the machine does only adds.
+/// Takes the shortest of several runs, because other load only adds time.
 double measure_clock() noexcept {
     constexpr int readings = 200;
     double shortest = 1e9;
@@ -61,8 +61,8 @@ public:
         ++(verdict == Verdict::error ? current_->errors : current_->failed);
     }
 
-    /// After the walk. `raised`: an exception is on its way out, of which the walk told
-    /// nobody.
+    /// Called after the walk. `raised`: an exception is pending that the walk did not
+    /// report.
     void finish(bool raised) noexcept {
         if (!current_) return;
         close(Clock::now());
@@ -80,7 +80,7 @@ private:
     Clock::time_point started_;
 };
 
-/// Makes room for `id` and adds to its count.
+/// Extends the vector to `id` and adds to its count.
 void add(std::vector<uint64_t>& counts, uint32_t id, uint64_t more) {
     if (counts.size() <= id) counts.resize(size_t{id} + 1);
     counts[id] += more;

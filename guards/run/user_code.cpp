@@ -1,4 +1,4 @@
-// Holding calls, and giving a pending exception back.
+// Holds the arguments of calls, and restores a pending exception.
 // SPDX-License-Identifier: MIT
 #include "user_code.h"
 

@@ -1,4 +1,4 @@
-// Copying guard trees.
+// Copies guard trees.
 // SPDX-License-Identifier: MIT
 #include "copy.h"
 
@@ -41,7 +41,7 @@ private:
         return !kept_ || is_in(kept_->relations, id);
     }
 
-    /// Nodes with a kept check or relation at or below them.
+    /// Marks nodes that have a kept check or relation at or below them.
     void find_wanted() {
         wanted_.assign(tree_.node_count(), false);
         for (CheckId id = 0; id < tree_.relations().size(); ++id) {
@@ -63,7 +63,8 @@ private:
         }
     }
 
-    // What the tree took once it takes again: no diagnostics here.
+    // The original tree accepted these, so the copy accepts them too. No diagnostics
+    // here.
     void copy_node(NodeId id) {
         const Node& node = tree_.node(id);
         Diagnostic problem;
@@ -93,7 +94,7 @@ private:
     TreeOrder order_;
     Tree copy_;
     std::vector<bool> wanted_;
-    std::vector<NodeId> place_;  ///< of each node, in the copy
+    std::vector<NodeId> place_;  ///< the id in the copy of each node
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Fail-first order, as far as it changes no answer.
+// Computes the fail-first order, as far as it does not change the verdict.
 // SPDX-License-Identifier: MIT
 #include "order.h"
 
@@ -10,14 +10,14 @@
 namespace guardtree {
 namespace {
 
-/// A kind of kinds runs user code where one of them does.
+/// A kind that contains other kinds runs user code if one of them does.
 bool calls_python(const Op& op) {
     const std::span<const Op> inner = inner_kinds_of(op);
     return inner.empty() ? op.info().calls_python
                          : std::ranges::any_of(inner, calls_python);
 }
 
-/// `value[key]` gives an item or raises IndexError.
+/// Whether `value[key]` can only return an item or raise IndexError.
 bool has_plain_items(PyTypeObject* type, PyObject* key) {
     const bool is_sequence = type == &PyTuple_Type || type == &PyList_Type ||
                              type == &PyUnicode_Type || type == &PyBytes_Type ||
@@ -25,7 +25,7 @@ bool has_plain_items(PyTypeObject* type, PyObject* key) {
     return is_sequence && PyLong_CheckExact(key);
 }
 
-/// `value.name` reads a field or binds a method of C, or raises AttributeError.
+/// Whether `value.name` can only read a field, bind a C method or raise AttributeError.
 bool has_plain_attribute(PyTypeObject* type, PyObject* name) {
     const bool is_builtin =
         type == &PyLong_Type || type == &PyFloat_Type || type == &PyComplex_Type ||
@@ -45,7 +45,7 @@ uint64_t count_of(const std::vector<uint64_t>& counts, uint32_t id) noexcept {
     return id < counts.size() ? counts[id] : 0;
 }
 
-/// Sorts each run of pure elements by falling count; others stay where they are.
+/// Sorts each run of pure elements by descending count. Other elements stay in place.
 void sort_runs(std::vector<uint32_t>& ids, auto is_pure, auto count) {
     for (auto first = ids.begin(); first != ids.end();) {
         auto last = std::find_if_not(first, ids.end(), is_pure);
@@ -74,7 +74,7 @@ TreeOrder::TreeOrder(const Tree& tree, const FailureCounts* counts,
         failures_.assign(tree.node_count(), 0);
     }
     for (auto id = static_cast<NodeId>(tree.node_count());
-         id-- > 1;) {  // children first
+         id-- > 1;) {  // children before parents
         const Node& node = tree.node(id);
         if (node.last_check != no_id || related_[id]) useful_[id] = true;
         if (useful_[id]) useful_[node.parent] = true;
@@ -127,7 +127,7 @@ std::vector<CheckId> TreeOrder::checks(NodeId node) const {
     return ids;
 }
 
-/// The first op at or below a node that may run user code.
+/// The text of the first op at or below a node that may run user code.
 std::string TreeOrder::impure_text(NodeId node) const {
     std::vector<NodeId> left{node};
     while (!left.empty()) {
@@ -152,8 +152,9 @@ std::string TreeOrder::impure_text(NodeId node) const {
     return {};
 }
 
-/// Of each element the one that failed least among those before it is told, and the
-/// last one on the way that may run user code.
+/// Reports each element that failed more often than one before it. For each, it names
+/// the one before it that failed least, and the last one before it that may run user
+/// code.
 template <class Id, class IsPure, class Count, class Text>
 void TreeOrder::add_kept(const std::vector<Id>& ids, IsPure is_pure, Count count,
                          Text text, std::vector<KeptInOrder>& to) const {

@@ -13,7 +13,7 @@
 namespace guardtree {
 namespace {
 
-/// The one object that equals what passes, for kinds that are about a constant.
+/// The constant that passing values equal, for kinds that compare with a constant.
 PyObject* constant_of(const Op& kind) noexcept {
     return dispatch(kind, []<class T>(const T& concrete) -> PyObject* {
         if constexpr (HasOnlyConstant<T>) return concrete.only_constant();
@@ -54,7 +54,7 @@ bool passes(const Op& kind, PyObject* constant) {
     });
 }
 
-/// What the exact type of a value tells of a check of it.
+/// What follows from the exact type of a value for a check of that value.
 Known known_by_type(PyTypeObject* type, const Op& kind) {
     const Known known = dispatch(kind, [&]<class K>(const K& concrete) {
         if constexpr (KnowsByType<K>) return concrete.known_by_type(type);
@@ -65,7 +65,7 @@ Known known_by_type(PyTypeObject* type, const Op& kind) {
     return wanted && wanted != type ? Known::fails : Known::nothing;
 }
 
-/// What a check of a value that has passed tells of another.
+/// What follows from a passing check of a value for another check of the same value.
 Known known_by(const Op& passed, const Op& kind) {
     if (!is_alive(passed) || !is_alive(kind)) return Known::nothing;
     PyObject* constant = constant_of(passed);
@@ -89,7 +89,7 @@ bool can_be_joined(const Op& kind) {
     return dispatch(kind, []<class K>(const K&) { return CanBeJoined<K>; });
 }
 
-/// Two checks of one kind as one. False where they cannot be that.
+/// Merges two checks of one kind into one. False if they do not merge.
 bool join(const Op& a, const Op& b, Op& to) {
     return a.code() == b.code() && dispatch(a, [&]<class K>(const K& first) {
         if constexpr (CanBeJoined<K>) {
@@ -236,7 +236,7 @@ private:
             found_.contradictions.push_back(std::move(sentence));
     }
 
-    /// Two checks that can be one are one, in the place of the first.
+    /// Merges checks that can be merged, in the place of the first.
     void join_checks(NodeId id, std::vector<Kept>& all) {
         Round round(all);
         std::vector<size_t> joinable;

@@ -1,4 +1,4 @@
-// Building guard trees.
+// Builds guard trees.
 // SPDX-License-Identifier: MIT
 #include "tree.h"
 
@@ -19,7 +19,7 @@ void append(Array& array, uint32_t& last, uint32_t id) {
     last = id;
 }
 
-/// The steps that start paths: "builtin, closure, ... or module".
+/// The names of the steps that start paths: "builtin, closure, ... or module".
 std::string roots() {
     std::vector<std::string_view> names;
 #define X(type, stem) \
@@ -98,8 +98,8 @@ bool Tree::check(NodeId node, const Op& kind, Diagnostic& problem, CheckId* to) 
     return true;
 }
 
-/// Few checks are compared one by one. The set has all checks of a node from the moment
-/// that it is looked for one more than those.
+/// A few checks are compared one by one. After the first search in a node with more
+/// checks, the set contains all checks of that node.
 CheckId Tree::find_check(NodeId node, const Op& kind) {
     constexpr int few = 16;
     const CheckId last = nodes_[node].last_check;
@@ -118,7 +118,7 @@ CheckId Tree::find_check(NodeId node, const Op& kind) {
     if (marks_.find(first) == marks_.end()) {
         each_check(node, add);
     } else {
-        add(last);  // the one that came since
+        add(last);  // the one added since
     }
     const WantedMark wanted{edge_hash(node, kind), node, &kind, &checks_};
     const auto found = marks_.find(wanted);
@@ -164,7 +164,7 @@ void Tree::clear() {
     edges_.clear();
     marks_.clear();
     notes_.clear();
-    // What goes may run user code, which may look at the tree.
+    // Releasing references may run user code, which may look at the tree.
     References references;
     references.swap(references_);
 }
