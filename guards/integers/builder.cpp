@@ -1,4 +1,4 @@
-// Putting integer expressions together.
+// Builds integer expressions.
 // SPDX-License-Identifier: MIT
 #include "builder.h"
 
@@ -9,7 +9,7 @@
 namespace guardtree {
 namespace {
 
-constexpr size_t most_parts = 4096;  // a sum is as deep as it is long
+constexpr size_t most_parts = 4096;  // the tree of a sum is as deep as the sum is long
 constexpr size_t most_names = 255;
 constexpr size_t usual_parts = 8;
 

@@ -1,5 +1,6 @@
-// Instructions of integer expressions. An operand that is a name or a number is part of
-// the instruction; the stack holds what neither the accumulator nor that can.
+// Generates the instructions of integer expressions. An operand that is a name or a
+// number is part of the instruction. The stack holds only values that fit in neither
+// that nor the accumulator.
 // SPDX-License-Identifier: MIT
 #include "compiler.h"
 
@@ -38,7 +39,8 @@ void IntegerCompiler::number(int index, bool keeps_accumulator) {
 }
 
 void IntegerCompiler::operation(const IntegerSyntax& node, bool keeps_accumulator) {
-    // `accumulator op operand` and `operand op accumulator`, from equal to modulo.
+    // The codes for `accumulator op operand` and `operand op accumulator`, from equal
+    // to modulo.
     static constexpr std::array<std::pair<Code, Code>, 11> codes{{
         {Code::equal, Code::equal},
         {Code::not_equal, Code::not_equal},

@@ -1,4 +1,4 @@
-// Evaluating integer expressions: an accumulator, a small stack, no jumps backwards.
+// Evaluates integer expressions: an accumulator, a small stack, no backward jumps.
 // SPDX-License-Identifier: MIT
 #include "expression.h"
 
@@ -23,7 +23,7 @@ bool read_length(PyObject* value, int64_t& to) noexcept {
     return to >= 0;
 }
 
-/// Rounds towards minus infinity, as Python does; false where it is not defined.
+/// Rounds towards minus infinity, as Python does. False if the result is undefined.
 bool divide_floor(int64_t a, int64_t b, int64_t& quotient, int64_t& rest) noexcept {
     if (b == 0 || (b == -1 && a == INT64_MIN)) return false;
     quotient = a / b;
@@ -37,7 +37,7 @@ bool divide_floor(int64_t a, int64_t b, int64_t& quotient, int64_t& rest) noexce
 
 }  // namespace
 
-/// What holds_by_steps works with; inlined into it whole.
+/// The state of holds_by_steps. All of it is inlined there.
 struct IntegerExpression::Machine {
     explicit Machine(PyObject* const* all) noexcept : values(all) {}
 

@@ -1,4 +1,4 @@
-// Parsing integer expressions: recursive descent over Python's precedences.
+// Parses integer expressions: recursive descent with Python's precedences.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cctype>
@@ -9,7 +9,7 @@
 namespace guardtree {
 namespace {
 
-/// Reads tokens; a problem ends it (`problem_` is set).
+/// Reads tokens. Stops at the first problem (`problem_` is set).
 class IntegerParser {
 public:
     IntegerParser(std::string_view text, IntegerExpression& to)
@@ -37,7 +37,7 @@ private:
                                  &IntegerOperatorText::word);
     }
 
-    /// The next token into token_; empty at the end.
+    /// Reads the next token into token_. It is empty at the end.
     void next() {
         while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_[0]))) {
             take(1);
@@ -71,7 +71,7 @@ private:
         return -1;
     }
 
-    /// Appends the present token to the text, and goes on.
+    /// Appends the current token to the text and advances.
     void keep_token() {
         builder_.write(token_);
         next();
@@ -109,7 +109,7 @@ private:
 
     using Part = int (IntegerParser::*)();
 
-    /// Operators of one precedence, from left to right.
+    /// Parses operators of one precedence, from left to right.
     template <int precedence>
     int joined(Part part, void (IntegerParser::*demand)(int)) {
         int left = (this->*part)();
@@ -144,7 +144,7 @@ private:
         return operation(IntegerOperator::negation, -1, inner);
     }
 
-    /// A chain is the conjunction of its links.
+    /// A chained comparison is the conjunction of its comparisons.
     int comparison() {
         int left = sum();
         int chain = -1;
@@ -261,7 +261,7 @@ private:
     size_t position_ = 0;
     size_t column_ = 0;
     int depth_ = 0;
-    IntegerOperator operator_ = {};  ///< of token_, if precedence_ is not 0
+    IntegerOperator operator_ = {};  ///< the operator token_, if precedence_ is not 0
     int precedence_ = 0;
     IntegerBuilder builder_;
     std::string problem_;

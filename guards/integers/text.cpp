@@ -1,4 +1,4 @@
-// Reading integer expressions from Python.
+// Reads integer expressions from Python.
 // SPDX-License-Identifier: MIT
 #include "text.h"
 

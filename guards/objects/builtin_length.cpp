@@ -1,4 +1,4 @@
-// Which C functions behind `len()` are CPython's own.
+// Decides which C functions behind `len()` are CPython's own.
 // SPDX-License-Identifier: MIT
 #include "builtin_length.h"
 
@@ -6,7 +6,7 @@ namespace guardtree {
 namespace {
 
 lenfunc deque_slot = nullptr;
-PyTypeObject* deque_type = nullptr;  // kept for the process
+PyTypeObject* deque_type = nullptr;  // never freed
 
 bool is_builtin(lenfunc slot) noexcept {
     PyTypeObject* const types[] = {&PySet_Type,   &PyFrozenSet_Type, &PyUnicode_Type,
@@ -37,7 +37,8 @@ Py_ssize_t builtin_length_of_others(PyObject* value) noexcept {
     const lenfunc slot = length_slot(Py_TYPE(value));
     if (!slot || !is_builtin(slot)) return -1;
     const Py_ssize_t length = slot(value);
-    if (length < 0) PyErr_Clear();  // a range longer than a machine word
+    // a range whose length does not fit in a machine word
+    if (length < 0) PyErr_Clear();
     return length;
 }
 

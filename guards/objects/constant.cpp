@@ -19,7 +19,7 @@ bool same_bits(double a, double b) noexcept {
     return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/// The hash that a dict has of a key; PyDict_Next left `position` behind the entry.
+/// The hash that a dict stores for a key. PyDict_Next left `position` after the entry.
 Py_hash_t key_hash(PyObject* dict, Py_ssize_t position, PyObject* key) noexcept {
     const KeyTable& keys = *dict_keys(dict);
     if (keys.kind == KeyTable::general)
@@ -33,13 +33,13 @@ bool same_complex(PyObject* a, PyObject* b) noexcept {
     return same_bits(x.real, y.real) && same_bits(x.imag, y.imag);
 }
 
-/// Of exactly these types: has parts that are constants.
+/// Whether objects of exactly this type contain other constants.
 bool has_parts(PyTypeObject* type) noexcept {
     return type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type ||
            type == &PySet_Type || type == &PyFrozenSet_Type;
 }
 
-/// Two objects of one type that has no parts; false for types of users.
+/// Compares two objects of one type without parts. False for user-defined types.
 bool same_leaf(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept {
     if (type == &PyLong_Type)
         return PyObject_RichCompareBool(value, constant, Py_EQ) == 1;
@@ -55,7 +55,7 @@ bool same_leaf(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept
     return type == &PyComplex_Type && same_complex(value, constant);
 }
 
-/// One comparison. A part that is reached on many ways, in the value and in the
+/// One comparison. A part that is reached in several ways, in the value and in the
 /// constant, is compared once.
 class Comparison {
 public:
@@ -68,7 +68,7 @@ public:
     }
 
     bool same_whole(PyObject* value, PyObject* constant, PyTypeObject* type) noexcept {
-        // What is reached on several ways has as many references.
+        // An object that is reached in several ways has several references.
         if (Py_REFCNT(value) == 1 || Py_REFCNT(constant) == 1)
             return same_parts(value, constant, type);
         const auto known = pairs_.find(value, constant);
@@ -92,7 +92,7 @@ public:
     }
 
     /// `constant` is a set or frozenset of constants. A key of user data comes with the
-    /// hash that its container has of it: nothing is asked of the key.
+    /// hash that its container stores, so no method of the key is called.
     bool is_in_set(PyObject* constant, PyObject* key, Py_hash_t hash) noexcept {
         SetProbe probe(constant, hash);
         while (PyObject* candidate = probe.next()) {
@@ -153,7 +153,7 @@ private:
     size_t compared_ = 0;
 };
 
-/// Of a float, by what same_bits goes by.
+/// The hash of a float, consistent with same_bits.
 size_t hash_of_bits(double number) noexcept {
     uint64_t bits = 0;
     std::memcpy(&bits, &number, sizeof bits);
@@ -194,7 +194,7 @@ size_t hash_to(PyObject* constant, int depth) noexcept {
             sum += static_cast<size_t>(each);
         mix(sum);
     } else {
-        // Hashes of exactly these types run no user code and do not fail.
+        // Hashing objects of exactly these types runs no user code and does not fail.
         mix(static_cast<size_t>(PyObject_Hash(constant)));
     }
     return hash;

@@ -1,6 +1,6 @@
-// Snapshots of constants. What is shared in the original is shared in the copy, so that
-// a copy takes what its original takes. Finalizers may run meanwhile and change the
-// original: parts are read from containers of our own.
+// Takes snapshots of constants. Parts that are shared in the original are shared in the
+// copy, so a copy needs as much memory as its original. Finalizers may run in between
+// and change the original, so parts are read from private containers.
 // SPDX-License-Identifier: MIT
 #include <cmath>
 
@@ -42,8 +42,8 @@ public:
 private:
     struct Copy {
         Owned<> object;
-        int height = 0;        ///< how deep it is nested
-        bool has_nan = false;  ///< is a NaN, or a tuple with one in it
+        int height = 0;        ///< nesting depth
+        bool has_nan = false;  ///< is a NaN, or a tuple that contains one
     };
 
     Copy copy(PyObject* object, int depth) {
@@ -79,14 +79,14 @@ private:
         return {};
     }
 
-    /// What a part that was copied says of the whole; false when it was refused.
+    /// Updates the whole from a part that was copied. False if the part was refused.
     static bool take(const Copy& part, Copy& whole) {
         whole.height = std::max(whole.height, part.height);
         whole.has_nan |= part.has_nan;
         return static_cast<bool>(part.object);
     }
 
-    /// The tuple itself where nobody can change what is in it.
+    /// Returns the tuple itself if everything in it is immutable.
     Copy copy_tuple(PyObject* object, int depth) {
         Copy made;
         const Py_ssize_t size = PyTuple_GET_SIZE(object);
@@ -116,7 +116,7 @@ private:
         return made;
     }
 
-    /// A key or an element. Nobody can change it, so the copy is itself.
+    /// Copies a key or an element. It is immutable, so the copy is the object itself.
     bool copy_key(PyObject* key, int depth, Copy& whole) {
         const Copy made = copy(key, depth);
         if (!take(made, whole)) return false;
@@ -148,7 +148,7 @@ private:
         return made;
     }
 
-    /// A set takes the hashes of its elements from the set that it is made of.
+    /// A new set takes the hashes of its elements from the original set.
     Copy copy_set(PyObject* object, int depth) {
         Copy made;
         made.object = PyFrozenSet_CheckExact(object)
@@ -164,7 +164,7 @@ private:
 
     Diagnostic& problem_;
     tsl::robin_map<PyObject*, Copy> known_;
-    References originals_;  ///< so that no address in known_ is used again
+    References originals_;  ///< kept alive so that no address in known_ is reused
 };
 
 bool has_nan(PyObject* key, tsl::robin_set<PyObject*>& seen) {
@@ -185,7 +185,7 @@ bool contains_nan(PyObject* key) {
 
 Owned<> snapshot_constant(PyObject* object, Diagnostic& problem) {
     Owned<> made = Copier(problem).copy(object);
-    if (!made && !problem) {  // CPython itself had no memory
+    if (!made && !problem) {  // CPython had no memory
         drop_exception();
         problem = {PyExc_MemoryError, "no memory for a copy of a constant"};
     }

@@ -14,10 +14,11 @@
 namespace guardtree {
 namespace {
 
-/// How many values text would write, and how many there are.
+/// Counts the values that text would write, and those that exist.
 class Parts {
 public:
-    /// As a number that does not overflow: 2**100 is one more step of a loop.
+    /// A double, which does not overflow: a count of 2**100 only takes one more loop
+    /// step.
     double written(PyObject* constant) {
         std::vector<PyObject*> parts;
         if (PyTuple_CheckExact(constant) || PyList_CheckExact(constant)) {
@@ -53,7 +54,7 @@ private:
     tsl::robin_map<PyObject*, double> known_;
 };
 
-/// The repr; in hexadecimal for ints that are too long for a decimal one.
+/// The repr, or hexadecimal for ints that are too long for a decimal repr.
 std::string plain_text(PyObject* constant) {
     auto text = Owned<>::steal(PyObject_Repr(constant));
     if (!text) {
@@ -79,7 +80,7 @@ std::string float_text(double number) {
     return object ? plain_text(object.get()) : "?";
 }
 
-/// As written in a sum where that gives back each part: `1-0j` does not.
+/// The repr as a sum, if evaluating the sum restores both parts; `1-0j` does not.
 std::string complex_text(PyObject* constant) {
     const Py_complex number = PyComplex_AsCComplex(constant);
     const bool sums_up = std::isfinite(number.real) && std::isfinite(number.imag) &&

@@ -1,5 +1,5 @@
-// CPython's look-up in dicts (key_probe.h), with keys compared by address first and by
-// user code never.
+// CPython's look-up in dicts (key_probe.h). Keys are compared by address first, and
+// never by user code.
 // SPDX-License-Identifier: MIT
 #include "dict_lookup.h"
 
@@ -20,12 +20,12 @@ bool is_number(PyObject* scalar) noexcept {
 
 enum class Equality : uint8_t { equal, different, unknown };
 
-/// Whether dict would take two keys of the same hash for equal, if that can be told
+/// Whether dict treats two keys with the same hash as equal, if this can be decided
 /// without user code.
 Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {
     if (a == b) return Equality::equal;
     if (is_scalar(a) && is_scalar(b)) {
-        // Bytes warn when they are compared with a str or an int (-b).
+        // Comparing bytes with a str or an int issues a warning (-b).
         if (Py_TYPE(a) != Py_TYPE(b) && (!is_number(a) || !is_number(b)))
             return Equality::different;
         const int answer = PyObject_RichCompareBool(a, b, Py_EQ);
@@ -53,8 +53,8 @@ Equality compare(PyObject* a, PyObject* b, int depth = 0) noexcept {
 constexpr Py_ssize_t not_found = -1;
 constexpr Py_ssize_t undecided = -2;
 
-/// Where the key lies in a table of any keys. All keys of the hash are looked at: an
-/// undecided one could be the one that dict finds.
+/// Finds a key in a table with keys of any type. It looks at all keys with the same
+/// hash, because dict might find one that cannot be decided here.
 Py_ssize_t find_among_any(const KeyTable& keys, const HashedKey& key) noexcept {
     const auto* entries = keys.entries<DictGeneralEntry>();
     Py_ssize_t found = not_found;
@@ -95,7 +95,7 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const HashedKey& key,
         const Py_ssize_t place = find_among_any(keys, key);
         return place < 0 ? nullptr : keys.entries<DictGeneralEntry>()[place].value;
     }
-    // A key that is not interned may lie there still, as an object of its own.
+    // A key that is not interned may be in the table as a different object.
     const Py_ssize_t last = remembered.place();
     const bool is_there = last < keys.entry_count && is_key(keys, last, key);
     const Py_ssize_t place = is_there ? last : find_string(keys, key);

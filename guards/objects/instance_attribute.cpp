@@ -1,4 +1,4 @@
-// Attributes of instances whose place is not known yet, or that have a dict.
+// Reads attributes of instances whose place is not known yet, or that have a dict.
 // SPDX-License-Identifier: MIT
 #include "instance_attribute.h"
 

@@ -1,4 +1,4 @@
-// Keys of values that need more than a look.
+// Computes the keys that are not inline in keys.h.
 // SPDX-License-Identifier: MIT
 #include "keys.h"
 
@@ -11,7 +11,7 @@ uint64_t rare_constant_key(PyObject* value) noexcept {
         std::memcpy(&bits, &number, sizeof bits);
         return bits;
     }
-    // Hashes of exactly these types run no user code and do not fail.
+    // Hashing objects of exactly these types runs no user code and does not fail.
     if (PyUnicode_CheckExact(value) || PyLong_CheckExact(value) ||
         PyBytes_CheckExact(value)) {
         return static_cast<uint64_t>(PyObject_Hash(value));

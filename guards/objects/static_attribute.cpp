@@ -1,4 +1,4 @@
-// Attributes looked up without user code.
+// Looks up attributes without user code.
 // SPDX-License-Identifier: MIT
 #include "static_attribute.h"
 
@@ -14,9 +14,9 @@ PyTypeObject* as_type(PyObject* object) noexcept {
     return reinterpret_cast<PyTypeObject*>(object);
 }
 
-/// Names that the MRO of a type is known not to have. CPython replaces a type's tag
-/// when the type or a base changes and gives none twice, so what is kept here is never
-/// wrong. Entries hold their names, which the compare is by.
+/// A cache of names that the MRO of a type does not contain. CPython replaces a type's
+/// tag if the type or a base changes, and never reuses a tag, so the cache is never
+/// wrong. Entries hold their names, because they are compared by address.
 class AbsentNames {
 public:
     bool has(unsigned tag, PyObject* name) const noexcept {
@@ -46,9 +46,10 @@ private:
     Entry entries_[count];
 };
 
-constinit AbsentNames absent_names;  // never freed: it outlives all guards
+constinit AbsentNames absent_names;  // never freed, because it must outlive all guards
 
-/// READ_RESTRICTED: reading raises an audit event, which user code may hear.
+/// READ_RESTRICTED: reading raises an audit event, and user code may have a hook for
+/// it.
 constexpr int audited = 2;
 
 }  // namespace
@@ -71,14 +72,14 @@ unsigned version_tag(PyTypeObject* type, PyObject* name) noexcept {
         const Owned<> dict = type_dict(as_type(PyTuple_GET_ITEM(mro, i)));
         if (!dict || dict_keys(dict.get())->kind == KeyTable::general) return 0;
     }
-    _PyType_Lookup(type, name);  // among keys that are all str
+    _PyType_Lookup(type, name);  // safe, because all keys are str
     return type->tp_version_tag;
 }
 
 SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept {
     if (Py_TYPE(descriptor) != &PyMemberDescr_Type) return {};
     const auto* member = reinterpret_cast<const PyMemberDescrObject*>(descriptor);
-    // A class may hold the descriptor of another one, of another layout.
+    // A class may contain a descriptor of another class with another layout.
     if (!PyObject_TypeCheck(value, member->d_common.d_type)) return {};
     const PyMemberDef& definition = *member->d_member;
     const bool is_optional = definition.type == T_OBJECT_EX;

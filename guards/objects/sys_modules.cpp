@@ -1,4 +1,4 @@
-// sys.modules: an item of the dict of sys.
+// Reads sys.modules from the dict of the module sys.
 // SPDX-License-Identifier: MIT
 #include "sys_modules.h"
 

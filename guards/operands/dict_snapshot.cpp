@@ -50,9 +50,10 @@ bool DictSnapshot::read(PyObject* from, DictSnapshot& to, References& keep,
     }
     to = {from, dict_version(from)};
     keep.push_back(Owned<>::share(from));
-    // Where there is a version they are held only: a specialised store of an attribute
-    // drops the old value before it makes the new version (STORE_ATTR_WITH_HINT,
-    // Python/ceval.c of 3.11), and no finalizer of what is held asks in between.
+    // If there is a version, the items are only kept alive. A specialised store of an
+    // attribute drops the old value before it makes the new version
+    // (STORE_ATTR_WITH_HINT, Python/ceval.c of 3.11). Since the items are kept alive,
+    // no finalizer can check the guard in between.
     Owned<> items = items_in(from);
     if (!items) {
         drop_exception();

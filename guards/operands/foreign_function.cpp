@@ -1,4 +1,4 @@
-// Foreign functions in capsules: made, found again, described, destroyed.
+// Foreign functions in capsules: creates, finds, describes and destroys them.
 // SPDX-License-Identifier: MIT
 #include "foreign_function.h"
 
@@ -15,21 +15,22 @@
 namespace guardtree {
 namespace {
 
-/// The capsule's pointer is the function and its context the function's, as everyone's
-/// are who makes such capsules. The rest is found through the name, which lies in here.
+/// As in every capsule of this kind, the pointer is the function and the context is the
+/// function's context. The other data is found through the name, which is stored in
+/// this struct.
 struct Foreign {
-    char name[32];  // first: the capsule's name is the address of this
+    char name[32];  // must come first: the capsule's name points to it
     ForeignContext about;
     size_t hash = 0;
 };
 
-/// Those that have a hash, by it; borrowed.
+/// The capsules that have a hash, by that hash. Borrowed.
 std::unordered_multimap<size_t, PyObject*>& known() {
     static auto* const made = new std::unordered_multimap<size_t, PyObject*>();
     return *made;
 }
 
-/// Calls back at a point where nobody can be told of an exception.
+/// Calls back at a point where no exception can be raised.
 template <class Callback>
 void call_quietly(PyObject* about, Callback callback) noexcept {
     const ExceptionPause pause;
@@ -56,11 +57,11 @@ const Foreign* foreign_of(PyObject* capsule) noexcept {
     return reinterpret_cast<const Foreign*>(PyCapsule_GetName(capsule));
 }
 
-/// A living capsule with an equal context. Null where there is none, with an exception
-/// set where one was raised.
+/// Finds a live capsule with an equal context. Null if there is none. If a callback
+/// raised, an exception is set.
 Owned<> find_equal(const char* name, void* function, const ForeignContext& about,
                    size_t hash) {
-    References candidates;  // held: `equal` may run user code
+    References candidates;  // kept alive, because `equal` may run user code
     const auto [first, last] = known().equal_range(hash);
     for (auto at = first; at != last; ++at)
         candidates.push_back(Owned<>::share(at->second));

@@ -1,4 +1,4 @@
-// Functions taken apart, as operands.
+// The operand function_match: reads and compares the parts of functions.
 // SPDX-License-Identifier: MIT
 #include "function_parts.h"
 
@@ -9,7 +9,7 @@
 
 namespace guardtree {
 
-/// What a part is, and the part. An empty cell has no object.
+/// The role of a part, and the part. An empty cell has no object.
 struct Part {
     enum class Role : uint8_t { code, cell, defaults, keyword, keyword_default };
 
@@ -27,7 +27,7 @@ public:
 
 namespace {
 
-/// Calls `use(role, object or null)` for each part; stops when it answers false.
+/// Calls `use(role, object or null)` for each part. Stops when `use` returns false.
 template <class Use>
 bool each_part(PyObject* function, Use use) {
     using enum Part::Role;

@@ -1,4 +1,4 @@
-// Reading operands from Python objects, and printing them.
+// Reads operands from Python objects, and prints them.
 // SPDX-License-Identifier: MIT
 #include "operand.h"
 

@@ -35,7 +35,7 @@ bool RangeOperand::is_left_in(PyObject* other) const noexcept {
     if (found.length <= 0 || expected.length <= 0) {
         return found.length <= 0 && expected.length <= 0;
     }
-    // As ranges compare: a single number has no step.
+    // Like the comparison of ranges: the step does not matter for a single number.
     return found.length == expected.length && found.start == expected.start &&
            (found.length == 1 || found.step == expected.step);
 }

@@ -22,7 +22,7 @@ bool VersionedType::read(PyObject* from, VersionedType& to, References& keep,
         problem = {PyExc_MemoryError, "no memory for an operand"};
         return false;
     }
-    // A look-up gives the type a tag if it can have one.
+    // A look-up assigns a tag to the type, if it can have one.
     _PyType_Lookup(type, name.get());
     if (type->tp_version_tag == 0) {
         problem = {PyExc_ValueError,
@@ -47,7 +47,7 @@ std::string text_of(const VersionedType& a) {
 }
 
 Owned<> object_of(const VersionedType& a) noexcept {
-    return Owned<>::share(a.weak->wr_object);  // None when it died
+    return Owned<>::share(a.weak->wr_object);  // None if it has died
 }
 
 }  // namespace guardtree

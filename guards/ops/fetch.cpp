@@ -1,4 +1,4 @@
-// Following the steps of a path, one call for each.
+// Follows the steps of a path, with one call per step.
 // SPDX-License-Identifier: MIT
 #include "fetch.h"
 
@@ -31,7 +31,7 @@ PyObject* follow(const Op& op, const View& view, PyObject* from) noexcept {
     }
 }
 
-/// False for kinds that may run user code: they are not asked here.
+/// False for kinds that may run user code, which are not run here.
 template <class T>
 bool passes(const void* operands, PyObject* value) noexcept {
     if constexpr (GuardKind<T>) {

@@ -1,4 +1,4 @@
-// Kinds inside kinds: reading, checking and printing them.
+// Kinds inside kinds: reads, checks and prints them.
 // SPDX-License-Identifier: MIT
 #include "../concepts/inner_kinds.h"
 
@@ -21,7 +21,8 @@ namespace {
 
 constexpr int deepest = 32;
 
-/// Readings that are going on: operands are read with no depth of their own.
+/// Current nesting depth of read_kinds. The functions that read operands have no
+/// parameter for it.
 thread_local int reading = 0;
 
 struct Reading {
@@ -81,7 +82,7 @@ Verdict check(const Op& op, PyObject* value) noexcept {
     case OpCode::type: return check_as(op.as<type>(), value);
         GUARDTREE_KINDS(X)
 #undef X
-    default: return Verdict::fail;  // a step is never read
+    default: return Verdict::fail;  // read_kind accepts only kinds
     }
 }
 

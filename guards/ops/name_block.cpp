@@ -1,4 +1,5 @@
-// Rows of a name block: all that are sure in one loop, the others one by one.
+// Checks the rows of a name block: rows that a look can decide in one loop, the others
+// one by one.
 // SPDX-License-Identifier: MIT
 #include "name_block.h"
 
@@ -11,7 +12,7 @@
 namespace guardtree {
 namespace {
 
-/// No call in it, so that all that it works with stays in registers.
+/// Contains no call, so all its variables stay in registers.
 template <LastNames::Layout layout>
 const NameRow* first_unsure_in(const NameRow* row, const NameRow* end,
                                const LastNames& from) noexcept {

@@ -1,4 +1,4 @@
-// Ops by their names.
+// Finds and makes ops by name.
 // SPDX-License-Identifier: MIT
 #include "named_op.h"
 

@@ -1,4 +1,4 @@
-// Ops as text and as keys.
+// Ops as text, and their keys for tables.
 // SPDX-License-Identifier: MIT
 #include "op.h"
 
@@ -16,7 +16,7 @@ bool is_identifier(char c) noexcept {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
 }
 
-/// As written in a call: names are strings there, in Python text they are not.
+/// As written in a call, where names are strings; in Python text they are not.
 template <class T>
 std::string operand_text(const T& operand) {
     if constexpr (std::same_as<T, Name>)
@@ -25,7 +25,7 @@ std::string operand_text(const T& operand) {
         return text_of(operand);
 }
 
-/// As it stands in Python text about `value`.
+/// As written in Python text about `value`.
 template <class T>
 std::string python_of(const T& operand, const std::string& value) {
     if constexpr (requires { operand.python(value); })
@@ -34,8 +34,8 @@ std::string python_of(const T& operand, const std::string& value) {
         return text_of(operand);
 }
 
-/// The Python text of an op that may have a Name which is not plain: `value.name` and
-/// `name` need another form then.
+/// The pattern of an op's Python text. If a Name is not plain, `value.name` and `name`
+/// are written in another form.
 template <class T>
 std::string_view pattern_of(const T& concrete, WordTexts& names) {
     std::string_view pattern = T::info.python;
@@ -190,7 +190,7 @@ bool is_root_step(const Op& op) noexcept {
 }
 
 bool is_alive(const Op& op) noexcept {
-    if (op.is_internal()) return true;  // its ops are asked
+    if (op.is_internal()) return true;  // the ops that it covers are tested instead
     return dispatch(op, [](const auto& concrete) {
         auto alive = [](const auto& member) {
             if constexpr (requires { member.is_dead(); }) {

@@ -1,4 +1,4 @@
-// Extents of tensors, sorted and swept.
+// Finds overlaps of tensors by sorting their extents.
 // SPDX-License-Identifier: MIT
 #include "memory.h"
 
@@ -15,7 +15,7 @@
 namespace guardtree {
 namespace {
 
-/// The bytes from `begin` up to `end` of a device; none when they are equal.
+/// The bytes from `begin` up to `end` on a device. Empty if both are equal.
 struct Extent {
     intptr_t begin;
     intptr_t end;
@@ -41,7 +41,7 @@ bool read_extent(PyObject* tensor, Extent& to) noexcept {
     return facts.data != nullptr;
 }
 
-/// The pairs in order, for printing.
+/// The overlapping pairs in order, for printing.
 Owned<> tuple_of_pairs(const std::vector<TensorPair>& pairs) {
     auto tuple = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(pairs.size())));
     for (size_t i = 0; tuple && i < pairs.size(); ++i) {
@@ -131,7 +131,7 @@ bool OverlapPairs::read(PyObject* from, OverlapPairs& to, References& keep,
         pairs->push_back({static_cast<uint16_t>(low), static_cast<uint16_t>(high)});
     }
     std::ranges::sort(*pairs);
-    // Not std::ranges::unique, whose subrange Clang 14 cannot use.
+    // Not std::ranges::unique, because Clang 14 cannot use its subrange.
     pairs->erase(std::unique(pairs->begin(), pairs->end()), pairs->end());
     Owned<> plain = tuple_of_pairs(*pairs);
     if (!plain) {

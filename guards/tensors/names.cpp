@@ -1,4 +1,4 @@
-// The tables of names. torch's own element types have its ScalarType numbers.
+// The tables of names. torch's own element types use its ScalarType numbers.
 // SPDX-License-Identifier: MIT
 #include "names.h"
 
@@ -120,7 +120,7 @@ bool dtype_of_name(std::string_view name, uint32_t& to) {
     unsigned lanes = 1;
     unsigned bits = 0;
     const size_t line = rest.find('_');
-    if (known == "dtype" && line != std::string_view::npos) {  // one without a name
+    if (known == "dtype" && line != std::string_view::npos) {  // a dtype without a name
         if (!number_of(rest.substr(0, line), family) || family > 0xff) return false;
         rest = rest.substr(line + 1);
         known = {};

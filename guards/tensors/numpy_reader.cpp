@@ -1,4 +1,4 @@
-// Whether this NumPy keeps its arrays as we read them.
+// Verifies that this NumPy stores its arrays in the layout that the reader expects.
 // SPDX-License-Identifier: MIT
 #include "numpy_reader.h"
 
@@ -12,7 +12,7 @@
 namespace guardtree {
 namespace {
 
-/// Where an element type has its size: NumPy 2 has 64 bits there, NumPy 1 had 32.
+/// Where an element type stores its size: 64 bits in NumPy 2, 32 bits in NumPy 1.
 bool is_size_64_bits = true;
 
 constexpr size_t size_offset_64 = 40;
@@ -40,7 +40,8 @@ bool has_value(PyObject* object, const char* name, const char* format, long a, l
     return is_equal;
 }
 
-/// An array made as int16 of 2 x 3, then transposed, says of itself what we read.
+/// Whether an int16 array of shape (2, 3), and its transpose, report the values that
+/// the reader reads.
 bool reads_truly(PyObject* array) {
     TensorFacts facts;
     NumpyReader::read(array, nullptr, facts);
@@ -54,7 +55,7 @@ bool reads_truly(PyObject* array) {
 
 constexpr size_t dtype_count = std::size(NumpyReader::dtypes);
 
-/// NumPy's own element types by their number. Kept for good, as NumPy does.
+/// NumPy's own element types by their number. Never freed, as in NumPy itself.
 PyObject* own_dtypes[dtype_count] = {};
 
 void keep_dtypes(PyObject* ndarray) {
@@ -98,7 +99,7 @@ const TensorReader* verified_numpy(PyTypeObject* ndarray, const char*& problem) 
         "metadata cannot be read";
     auto* type = reinterpret_cast<PyObject*>(ndarray);
     if (static_cast<size_t>(ndarray->tp_basicsize) < sizeof(NumpyArray)) return nullptr;
-    // numpy.ndarray((2, 3), 'int16'): what numpy itself defines, and no more.
+    // numpy.ndarray((2, 3), 'int16'). Uses only what numpy itself defines.
     auto array = Owned<>::steal(PyObject_CallFunction(type, "((ii)s)", 2, 3, "int16"));
     PyErr_Clear();
     if (!array || Py_TYPE(array.get()) != ndarray) return nullptr;

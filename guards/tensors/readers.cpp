@@ -29,7 +29,7 @@ const TensorReader* registered(PyTypeObject* type) noexcept {
 }
 
 void keep(PyTypeObject* type, const TensorReader* reader) {
-    // For ever.
+    // Kept alive forever.
     if (!registered(type)) static_cast<void>(Owned<>::share(as_object(type)).release());
     readers()[type] = reader;
     last_tensor_type = {};
@@ -44,7 +44,7 @@ bool is_called(PyTypeObject* type, const char* name) noexcept {
            !PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE);
 }
 
-/// torch's classes and what inherits from them: their module says so.
+/// Whether the `__module__` of a type says that it is a class of torch.
 bool is_of_torch(PyTypeObject* type) noexcept {
     static PyObject* kept = nullptr;
     PyObject* const name = kept_name(kept, "__module__");
@@ -54,8 +54,8 @@ bool is_of_torch(PyTypeObject* type) noexcept {
     return text == "torch" || text.starts_with("torch.");
 }
 
-/// Imports the package's part for torch, once, which registers the plugin's reader. A
-/// program without the package goes on without it.
+/// Imports guardtree.torch once, which registers the plugin's reader. A program without
+/// that package continues without it.
 void invite_torch_plugin(PyTypeObject* type) {
     static bool is_invited = false;
     if (is_invited || !type->tp_mro) return;
@@ -74,7 +74,7 @@ void invite_torch_plugin(PyTypeObject* type) {
     }
 }
 
-/// A type seen for the first time: NumPy's, or one with the DLPack interface.
+/// Finds the reader for a new type: NumPy's, or one with the DLPack interface.
 const TensorReader* discovered(PyTypeObject* type, bool is_own,
                                const char*& problem) noexcept {
     const TensorReader* reader = nullptr;
@@ -90,7 +90,7 @@ const TensorReader* discovered(PyTypeObject* type, bool is_own,
         if (reader) keep(type, reader);
     });
     if (has_memory) return reader;
-    PyErr_Clear();  // a type that is not known yet
+    PyErr_Clear();  // the type stays unknown for now
     return nullptr;
 }
 

@@ -1,8 +1,9 @@
-// Tensor specs as Python objects, found by what they say.
+// Tensor specs as Python objects, found by their content.
 // SPDX-License-Identifier: MIT
 //
-// An object owns its spec and is seen through by the collector: a class may hold guards
-// on its instances. It leaves the map before anything of it goes.
+// Each object owns its spec. The collector can traverse it, because a class may hold
+// guards on its own instances. The object leaves the map before any of its members is
+// freed.
 #include "shared_specs.h"
 
 #include "../../framelocals/no_memory.h"
@@ -19,7 +20,7 @@ struct SpecObject {
     TensorSpec* spec;
 };
 
-/// Element types that are objects are compared by user code.
+/// Comparing element types that are objects may run user code.
 bool is_shared(const TensorSpec& spec) noexcept {
     return spec.reader && !spec.pattern.dtype;
 }
@@ -39,7 +40,7 @@ struct SameSpec {
 
 using Specs = tsl::robin_map<const TensorSpec*, PyObject*, SpecHash, SameSpec>;
 
-/// Borrows its objects. Never destroyed: they may outlive us.
+/// Borrows its objects. Never destroyed, because they may outlive the module.
 Specs& shared_specs() noexcept {
     static auto* made = new Specs();
     return *made;
@@ -110,7 +111,8 @@ const TensorSpec* share_spec(std::unique_ptr<TensorSpec> spec, References& keep,
         problem = {PyExc_MemoryError, "no memory for an operand"};
         return nullptr;
     }
-    // What ran while it was made may have made the same: that one stays.
+    // Code that ran during the creation may have created an equal one. The first one
+    // stays.
     if (is_shared(*made)) shared_specs().insert({made, object.get()});
     keep.push_back(std::move(object));
     return made;

@@ -1,4 +1,4 @@
-// Tensor specs: comparing, printing, saying what differs.
+// Tensor specs: compares them, prints them, reports differences.
 // SPDX-License-Identifier: MIT
 #include "spec.h"
 
@@ -43,7 +43,7 @@ std::string bounds_text(const TensorBounds& bounds) {
     return std::to_string(bounds.low) + " to " + std::to_string(bounds.high);
 }
 
-/// Collects what differs.
+/// Collects the facts that differ.
 class Differences {
 public:
     void add(const std::string& fact, const std::string& expected,

@@ -1,4 +1,4 @@
-// Tensor specs from Python: a dict of facts, or a tensor to take them from.
+// Reads tensor specs from Python: from a dict of facts, or from an example tensor.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned most_dimensions = unknown_tensor_rank - 1;
 
-/// TensorMatches without a type: the reader is found first.
+/// TensorMatches without a type: looks the reader up first.
 bool matches_any_type(const TensorPattern& pattern, PyObject* value,
                       const void*) noexcept {
     const TensorReader* reader = tensor_reader_of(value);
@@ -40,7 +40,7 @@ public:
             if (value) to_.named |= fact;
             fact <<= 1;
             if (!value) continue;
-            // What the user does while we ask must not free it.
+            // User code that runs here must not free it.
             const Owned<> held = Owned<>::share(value);
             name_ = name;
             if (!(this->*read)(value)) return false;
@@ -102,7 +102,7 @@ private:
         to_.pattern.kind = (to_.pattern.kind & ~mask) | kind;
     }
 
-    /// What is written for a dtype, device or layout: itself, or its str().
+    /// The text for a dtype, device or layout: the str itself, or its str().
     std::string word_of(PyObject* value) {
         if (PyUnicode_Check(value)) return utf8(value);
         if (PyType_Check(value)) {  // numpy.float32
@@ -180,7 +180,7 @@ private:
                keep_fact(Owned<>::share(value));
     }
 
-    /// One size or stride: a number, None, or (low, high).
+    /// Reads one size or stride: a number, None, or (low, high).
     bool read_bounds(PyObject* value, TensorBounds& to) {
         if (value == Py_None) {
             to = {INT64_MIN, INT64_MAX};
@@ -229,7 +229,7 @@ private:
             to.push_back(bounds);
         }
         if (!expect_rank(rank, value)) return false;
-        // What means the same is told the same, since specs are shared.
+        // Equal meanings are normalised to one form, because specs are shared.
         auto plain = Owned<>::steal(PyTuple_New(rank));
         for (Py_ssize_t i = 0; plain && i < rank; ++i) {
             Owned<> bounds = object_of_bounds(to[static_cast<size_t>(i)]);
@@ -282,7 +282,8 @@ private:
         to_.context = to_.reader ? to_.reader->context : nullptr;
     }
 
-    /// What TensorPattern::plain is for. Without a type, any reader may be asked.
+    /// Fills TensorPattern::plain if it applies. Without a type, any reader may be
+    /// used.
     bool is_plain() const {
         const TensorPattern& pattern = to_.pattern;
         const auto is_exact = [](const TensorBounds& each) {
@@ -317,7 +318,8 @@ private:
             to_.pattern.dispatch_keys_mask = ~uint64_t{0};
     }
 
-    /// A fact that the type's reader never tells could never be as expected.
+    /// Refuses a fact that the type's reader does not provide, because the guard could
+    /// never pass.
     bool agrees() {
         const TensorReader* reader = to_.reader;
         if (!reader) return true;
@@ -357,7 +359,7 @@ constexpr SpecReader::Fact SpecReader::readers[17] = {
     {"local_dispatch_keys", &SpecReader::read_keys<true>},
 };
 
-/// Puts facts into a dict; remembers when memory ran out.
+/// Adds facts to a dict, and records if memory ran out.
 class FactDict {
 public:
     FactDict() : dict_(Owned<>::steal(PyDict_New())) {}

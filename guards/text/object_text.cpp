@@ -1,4 +1,4 @@
-// Objects as text: by the name that they are reached by, or by their repr.
+// Objects as text: by their qualified name or by their repr.
 // SPDX-License-Identifier: MIT
 #include "object_text.h"
 
@@ -12,7 +12,7 @@
 namespace guardtree {
 namespace {
 
-/// `module.Qualified.name`, without the module for builtins; empty when it has none.
+/// `module.Qualified.name`, without the module for builtins. Empty if there is none.
 std::string qualified_name(PyObject* object) {
     auto name = attribute_of(object, "__qualname__");
     if (!name || !PyUnicode_Check(name.get())) {
@@ -61,8 +61,8 @@ Owned<> attribute_of(PyObject* object, const char* name) noexcept {
 }
 
 std::string reference_text(PyObject* object) {
-    // A bound method's name leads to a function, and that of `[].append` to a
-    // descriptor: only functions of modules are reached by theirs.
+    // The name of a bound method leads to a function, and that of `[].append` to a
+    // descriptor. So only functions of modules are shown by name.
     const bool has_name =
         PyType_Check(object) || PyFunction_Check(object) ||
         (PyCFunction_Check(object) && (!PyCFunction_GET_SELF(object) ||

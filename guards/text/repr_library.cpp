@@ -1,4 +1,4 @@
-// The parts of repr that types and generated classes of the standard library have.
+// Writes the repr of types and generated classes of the standard library.
 // SPDX-License-Identifier: MIT
 #include "../../framelocals/no_memory.h"
 
@@ -8,7 +8,7 @@
 namespace guardtree {
 namespace {
 
-/// A type of a module that is imported; null when it is not.
+/// A type of an imported module. Null if the module is not imported.
 Owned<> type_in(const char* module, const char* name) {
     const auto text = Owned<>::steal(PyUnicode_FromString(module));
     const auto found = Owned<>::steal(text ? PyImport_GetModule(text.get()) : nullptr);
@@ -29,7 +29,7 @@ std::string name_of(PyObject* object) {
     return dot == name.npos ? name : name.substr(dot + 1);
 }
 
-/// The qualified name of a Python function's code; empty where there is none.
+/// The qualified name of a Python function's code. Empty if there is none.
 std::string origin_of(PyObject* function) {
     const auto code = attribute_of(function, "__code__");
     const auto name = code ? attribute_of(code.get(), "co_qualname") : Owned<>();
@@ -39,7 +39,7 @@ std::string origin_of(PyObject* function) {
 
 }  // namespace
 
-/// Types of the library that are written in C.
+/// Types of the standard library that are written in C.
 bool ReprWriter::write_library(PyObject* object) {
     if (PyODict_Check(object) && writes_like(object, PyODict_Type)) {
         const Parts pairs = mapped_by(object);
@@ -112,7 +112,7 @@ void ReprWriter::write_fields(PyObject* object, const std::string& name,
     });
 }
 
-/// Classes whose `__repr__` the library generates.
+/// Classes whose `__repr__` the standard library generates.
 bool ReprWriter::write_generated(PyObject* object) {
     const Owned<> type = Owned<>::share(as_object(Py_TYPE(object)));
     if (!PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_HEAPTYPE)) return false;

@@ -1,4 +1,4 @@
-// The parts of repr that builtin types have.
+// Writes the repr of builtin types.
 // SPDX-License-Identifier: MIT
 #include "repr_writer.h"
 

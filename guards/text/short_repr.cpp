@@ -1,4 +1,4 @@
-// The repr and the message of objects, cut while they are made.
+// The repr of objects and the message of exceptions, cut while they are produced.
 // SPDX-License-Identifier: MIT
 #include "short_repr.h"
 
@@ -13,7 +13,7 @@ namespace {
 constexpr size_t longest_repr = 120;
 constexpr size_t longest_message = 1000;
 
-/// The message of an exception, as `str` would give it.
+/// The message of an exception, as `str` returns it.
 void write_message(ReprWriter& to, PyObject* exception) {
     const auto slot_of = [](PyObject* type) {
         return reinterpret_cast<PyTypeObject*>(type)->tp_str;
@@ -25,7 +25,7 @@ void write_message(ReprWriter& to, PyObject* exception) {
         !PyTuple_CheckExact(arguments)) {
         const auto text = Owned<>::steal(PyObject_Str(exception));
         if (text) return to.write_str(text.get());
-        return TextCall::drop_exception();  // the name of its type says it all
+        return TextCall::drop_exception();  // the name of the type is enough
     }
     const Owned<> kept = Owned<>::share(arguments);
     if (PyTuple_GET_SIZE(arguments) == 0) return;
@@ -34,7 +34,8 @@ void write_message(ReprWriter& to, PyObject* exception) {
     return is_key_error ? to.write(only) : to.write_str(only);
 }
 
-/// What `write` writes. The pending exception stays, unless there is no memory.
+/// The text that `write` writes. The pending exception is kept, unless there is no
+/// memory.
 std::string written(size_t room, auto write) {
     std::string text;
     bool has_memory = false;

@@ -1,4 +1,4 @@
-// Keeping what user code raises inside a text.
+// Keeps exceptions that user code raises while text is produced.
 // SPDX-License-Identifier: MIT
 #include "text_call.h"
 
