@@ -1,4 +1,4 @@
-// Attributes where they are kept, through the running version's file.
+// Reads attributes where they are stored, through the running version's file.
 // SPDX-License-Identifier: MIT
 #include "cpython/cpython.h"
 

@@ -1,4 +1,4 @@
-// The Python type of the objects that Collected ones are counted in.
+// The Python type of the objects that count the owners of Collected objects.
 // SPDX-License-Identifier: MIT
 #include "collected.h"
 
@@ -10,7 +10,7 @@ namespace {
 struct CountingObject {
     PyObject base;
     const Operations* operations;
-    void* shared;  ///< null until it is made
+    void* shared;  ///< null until it is created
 };
 
 CountingObject* counting(PyObject* self) noexcept {
@@ -29,7 +29,7 @@ void deallocate(PyObject* self) {
     PyObject_GC_Del(self);
 }
 
-/// Static, so that it is there before and after every interpreter.
+/// Static, so that it exists before and after every interpreter.
 PyTypeObject* counting_type() noexcept {
     static PyTypeObject type = [] {
         PyTypeObject made{};

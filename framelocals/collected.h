@@ -1,10 +1,10 @@
-// Collected: shared C++ objects whose references the garbage collector sees.
+// Collected: shared C++ objects whose references the garbage collector can see.
 // SPDX-License-Identifier: MIT
 //
 // How it works. Each such object has a Python object of its own, whose reference count
-// is the number of its owners. The collector finds what it refers to by T::traverse.
-// Owners that are Python objects visit `object()`; an owner that does not, such as a
-// look-up that pins a table, keeps the object alive.
+// is the number of owners. The collector finds its references with T::traverse. Owners
+// that are Python objects visit `object()`. An owner that does not, such as a look-up
+// that holds a table, keeps the object alive.
 #pragma once
 #include <Python.h>
 
@@ -14,7 +14,7 @@ namespace guardtree {
 
 namespace collected_detail {
 
-/// What the Python object does with the C++ object.
+/// How the Python object traverses and destroys the C++ object.
 struct Operations {
     int (*traverse)(const void* shared, visitproc visit, void* arg);
     void (*destroy)(void* shared);
@@ -23,21 +23,21 @@ struct Operations {
 /// Throws std::bad_alloc.
 Owned<> new_object(const Operations& operations);
 
-/// From here on the collector sees it.
+/// Starts to track the object in the collector.
 void begin(PyObject* object, void* shared) noexcept;
 
 }  // namespace collected_detail
 
 /// Base of a class T with `int traverse(visitproc, void*) const`. There is no tp_clear:
-/// what such an object refers to was there before it, so every cycle goes through an
-/// object that can be changed, which has one.
+/// such an object only refers to objects that are older than itself, so every cycle
+/// goes through a mutable object, and that one has a tp_clear.
 class Collected {
 public:
     constexpr Collected() noexcept = default;
     Collected(const Collected&) = delete;
     Collected& operator=(const Collected&) = delete;
 
-    /// What owners visit; null for a static object, which lives for ever.
+    /// The object that owners visit. Null for a static object, which lives forever.
     PyObject* object() const noexcept { return object_; }
 
 private:

@@ -1,31 +1,33 @@
-// What compilers and processors have words of their own for: the one file to write for
-// others than GCC and Clang on x86-64 and aarch64.
+// Code that is specific to compilers and processors. This is the only file to change
+// for compilers other than GCC and Clang, or processors other than x86-64 and aarch64.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-/// Room for so many pointers in the frame of the caller: it lives as long as that.
+/// Memory for `words` pointers in the stack frame of the caller, with the lifetime of
+/// that frame.
 #define GUARDTREE_ROOM(words) \
     static_cast<PyObject**>(__builtin_alloca(sizeof(PyObject*) * (words)))
 
-/// Of a thread_local of ours: one load instead of a call. What has it must fit into the
-/// space that the loader keeps for modules that are loaded late.
+/// For a thread_local: access by one load instead of a call. The variables with it must
+/// fit into the space that the loader reserves for modules that are loaded late.
 #define GUARDTREE_NEAR_THREAD_LOCAL [[gnu::tls_model("initial-exec")]]
 
 namespace guardtree {
 
-/// The caller knows that control never comes here.
+/// Tells the compiler that this point is never reached.
 [[noreturn]] [[gnu::always_inline]] inline void unreachable() noexcept {
     __builtin_unreachable();
 }
 
-/// In a loop: it stays one, where GCC would make it a call of memset.
+/// Keeps a loop a loop, because GCC would replace it by a call of memset.
 [[gnu::always_inline]] inline void keep_loop() noexcept {
     __asm__("");
 }
 
-/// A word that threads share, which is read and written whole, and orders nothing.
+/// Access to a word that threads share. It is read and written as a whole, without
+/// memory ordering.
 template <class T>
 [[gnu::always_inline]] inline T load_relaxed(const T& from) noexcept {
     return __atomic_load_n(&from, __ATOMIC_RELAXED);
@@ -36,7 +38,7 @@ template <class T>
     __atomic_store_n(&to, value, __ATOMIC_RELAXED);
 }
 
-/// True where the result does not fit; `to` has its low bits then.
+/// True if the result does not fit; `to` then has its low bits.
 inline bool add_overflows(int64_t a, int64_t b, int64_t& to) noexcept {
     return __builtin_add_overflow(a, b, &to);
 }

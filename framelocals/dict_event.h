@@ -1,4 +1,4 @@
-// What CPython tells a watcher of a dict.
+// The events that CPython reports to a dict watcher.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,16 +7,17 @@
 
 namespace guardtree {
 
-/// What is about to happen to a watched dict. The watcher runs before it does.
+/// A change of a watched dict. The watcher runs before the change happens.
 enum class DictEvent : uint8_t {
-    value,  ///< a key that is there gets another value
+    value,  ///< an existing key gets another value
     keys,   ///< a key is added or removed
-    all,    ///< emptied, or filled from another dict
-    died,   ///< the dict is destroyed; it must not be read any more
+    all,    ///< the dict is cleared, or filled from another dict
+    died,   ///< the dict is destroyed and must not be read any more
 };
 
-/// Called with the dict and, of `value` and `keys`, the key (both borrowed). It may
-/// only mark: it runs no Python code, changes no dict, and leaves no exception.
+/// Called with the dict and, for `value` and `keys`, the key (both borrowed). It may
+/// only record the event: it must not run Python code, change a dict or leave an
+/// exception.
 using DictWatcher = void (*)(DictEvent event, PyObject* dict, PyObject* key) noexcept;
 
 }  // namespace guardtree

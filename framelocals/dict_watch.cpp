@@ -1,4 +1,4 @@
-// Watchers of dicts, through the running version's file.
+// Dict watchers, through the running version's file.
 // SPDX-License-Identifier: MIT
 #include "cpython/cpython.h"
 
@@ -50,7 +50,7 @@ const uint64_t* dict_tag(PyObject* dict) noexcept {
 
 PyObject* const* place_of_dict(PyObject* object) noexcept {
     PyTypeObject* type = Py_TYPE(object);
-    if (PyType_Check(object)) return nullptr;  // what a class has is its namespace
+    if (PyType_Check(object)) return nullptr;  // the dict of a class is its namespace
     if (!has_managed_dict(type)) {
         if (type->tp_dictoffset == 0) return nullptr;
         PyObject** place = _PyObject_GetDictPtr(object);

@@ -1,4 +1,4 @@
-// The pending exception, through the running version's file.
+// Saves and restores the pending exception, through the running version's file.
 // SPDX-License-Identifier: MIT
 #include "cpython/cpython.h"
 

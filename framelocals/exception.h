@@ -1,4 +1,4 @@
-// Taking the pending exception away and putting it back, the same way on every version.
+// Saves the pending exception and restores it, with one interface for all versions.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,18 +7,18 @@
 
 namespace guardtree {
 
-/// The pending exception with its traceback, no longer pending; null when there is
-/// none.
+/// Takes the pending exception with its traceback, so that none is pending. Null if
+/// there is none.
 Owned<> take_exception() noexcept;
 
-/// Makes `exception` the pending one; nothing when it is null.
+/// Makes `exception` the pending one. Does nothing if it is null.
 void raise_taken(Owned<> exception) noexcept;
 
-/// True when the pending exception must reach the program whatever a guard is about:
-/// KeyboardInterrupt, SystemExit and the like (not an Exception), and MemoryError.
+/// Whether the pending exception must reach the program, even if a guard raised it:
+/// KeyboardInterrupt, SystemExit and others that are not an Exception, and MemoryError.
 bool must_propagate() noexcept;
 
-/// Keeps a pending exception out of the way of code that may raise, and puts it back.
+/// Saves a pending exception during code that may raise, and restores it.
 class ExceptionPause {
 public:
     ExceptionPause() noexcept : exception_(take_exception()) {}

@@ -1,4 +1,4 @@
-// The state of builtin iterators, through the running version's file.
+// Reads the state of builtin iterators, through the running version's file.
 // SPDX-License-Identifier: MIT
 #include "cpython/cpython.h"
 

@@ -1,4 +1,4 @@
-// The one file of the rooms that throws and catches.
+// The only file of these rooms that throws and catches C++ exceptions.
 // SPDX-License-Identifier: MIT
 #include "no_memory.h"
 

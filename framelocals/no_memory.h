@@ -1,10 +1,10 @@
-// What becomes of an allocation that fails: std::bad_alloc, caught where C calls us.
+// Handles failed allocations: std::bad_alloc, caught where C code calls guardtree.
 // SPDX-License-Identifier: MIT
 //
 // The rooms are compiled without exceptions, so std::bad_alloc passes through their
-// frames as the end of a thread does: nothing is destroyed on the way. Whoever calls a
-// room from a frame below which only C is calls it through `allocating`, and does by
-// itself what those frames would have undone.
+// frames like the end of a thread: nothing is destroyed on the way. Call a room through
+// `allocating` from a frame that has only C frames below it. The caller then undoes
+// what those frames would have undone.
 #pragma once
 #include <Python.h>
 
@@ -15,12 +15,12 @@ namespace guardtree {
 /// Throws std::bad_alloc.
 [[noreturn]] void throw_no_memory();
 
-/// Drops the pending exception, if there is one; MemoryError becomes std::bad_alloc.
-/// For who says something else of what failed, or goes on without it.
+/// Drops the pending exception, if there is one. Throws std::bad_alloc for MemoryError.
+/// For callers that report the failure in another way or continue.
 void drop_exception();
 
-/// What a dict holds for a name, borrowed; null where it is not there. Throws without
-/// memory, which PyDict_GetItemString takes for a name that is not there.
+/// The value of a name in a dict, borrowed. Null if it is not there. Throws if there is
+/// no memory, which PyDict_GetItemString cannot tell from a missing name.
 PyObject* item_by_name(PyObject* dict, const char* name);
 
 namespace no_memory_detail {
@@ -29,7 +29,7 @@ bool call(void (*function)(void*), void* argument);
 
 }  // namespace no_memory_detail
 
-/// Calls `function`. False with MemoryError set when an allocation in it failed. Other
+/// Calls `function`. False, with MemoryError set, if an allocation in it failed. Other
 /// exceptions and the end of a thread pass through.
 template <class Function>
 bool allocating(Function&& function) {

@@ -1,4 +1,4 @@
-// The load-time check of the frame layout: a live frame with known contents.
+// Checks the frame layout at load time, with a live frame of known contents.
 // SPDX-License-Identifier: MIT
 #include "cpython/cpython.h"
 

@@ -1,4 +1,4 @@
-// Borrowed<T>, Owned<T> and Shared<T>: ownership of objects said by the type.
+// Borrowed<T>, Owned<T> and Shared<T>: the type says who owns a reference.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -14,8 +14,9 @@ PyObject* as_object(T* pointer) noexcept {
     return reinterpret_cast<PyObject*>(pointer);
 }
 
-/// A reference that somebody else keeps alive (a frame, a program, a container that no
-/// Python code can change meanwhile). May be null. Trivially copyable.
+/// A reference to an object that something else keeps alive (a frame, a program, a
+/// container that no Python code can change in the meantime). May be null. Trivially
+/// copyable.
 template <class T = PyObject>
 class Borrowed {
 public:
@@ -34,16 +35,16 @@ private:
     T* pointer_ = nullptr;
 };
 
-/// A counted reference of ours. May be null. Needs the GIL to be copied or destroyed.
+/// A strong reference. May be null. Copying and destroying it needs the GIL.
 template <class T = PyObject>
 class Owned {
 public:
     constexpr Owned() noexcept = default;
 
-    /// Takes over a reference that the caller owns ("new reference"), or null.
+    /// Steals a reference that the caller owns ("new reference"), or null.
     static Owned steal(T* pointer) noexcept { return Owned(pointer); }
 
-    /// Makes a reference of our own to what somebody else owns, or null.
+    /// Makes a new strong reference to an object that something else owns, or null.
     static Owned share(T* pointer) noexcept {
         Py_XINCREF(as_object(pointer));
         return Owned(pointer);
@@ -68,10 +69,10 @@ public:
 
     explicit operator bool() const noexcept { return pointer_ != nullptr; }
 
-    /// Hands the reference to the caller; this becomes null.
+    /// Returns the reference to the caller; this becomes null.
     [[nodiscard]] T* release() noexcept { return std::exchange(pointer_, nullptr); }
 
-    /// A further reference for the caller ("new reference").
+    /// Returns an additional reference ("new reference").
     [[nodiscard]] T* new_reference() const noexcept { return Owned(*this).release(); }
 
     void reset() noexcept { Owned().swap(*this); }
@@ -87,8 +88,8 @@ private:
 template <class T>
 class Shared;
 
-/// Base of objects that several owners share through Shared<T>. The count needs the
-/// GIL.
+/// Base of objects that several owners share through Shared<T>. Changing the count
+/// needs the GIL.
 class Counted {
 public:
     Counted() noexcept = default;
@@ -119,7 +120,7 @@ private:
 };
 
 /// Shared ownership of an object of a class that derives from Counted, or from
-/// Collected (collected.h) where the collector has to see what the object refers to.
+/// Collected (collected.h) if the collector has to see the object's references.
 template <class T>
 class Shared {
 public:
@@ -151,7 +152,7 @@ public:
 
     explicit operator bool() const noexcept { return pointer_ != nullptr; }
 
-    /// Nobody else shares it.
+    /// Whether this is the only owner.
     bool is_only() const noexcept { return pointer_ && owners()->has_one_owner(); }
 
     template <class... Arguments>

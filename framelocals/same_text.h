@@ -1,4 +1,4 @@
-// Equality of strs without a call, for texts that are short.
+// Equality of strs, without a call for short texts.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -8,7 +8,7 @@
 
 namespace guardtree {
 
-/// The first and the last `Word` of two texts of `bytes` bytes.
+/// Compares the first and the last `Word` of two texts of `bytes` bytes.
 template <class Word>
 [[gnu::always_inline]] inline bool same_ends(const char* a, const char* b,
                                              size_t bytes) noexcept {
@@ -31,8 +31,8 @@ template <class Word>
     return bytes == 0 || *a == *b;
 }
 
-/// Two exact strs with the same characters. CPython keeps each text in the narrowest
-/// form that holds it, so forms that differ mean texts that differ.
+/// Whether two exact strs have the same characters. CPython stores each text in the
+/// narrowest possible form, so different forms mean different texts.
 [[gnu::always_inline]] inline bool same_text(PyObject* a, PyObject* b) noexcept {
     const Py_ssize_t length = PyUnicode_GET_LENGTH(a);
     if (length != PyUnicode_GET_LENGTH(b)) return false;

@@ -1,4 +1,5 @@
-// Set elements through CPython's own walk, which 3.13 and later declare privately.
+// Iterates over sets with CPython's own function, which 3.13 and later declare
+// privately.
 // SPDX-License-Identifier: MIT
 #include "cpython/cpython.h"
 
@@ -16,8 +17,9 @@ bool next_set_entry(PyObject* set, Py_ssize_t* position, PyObject** key) noexcep
     return next_set_entry(set, position, key, &hash);
 }
 
-// set_lookkey (Objects/setobject.c): runs of ten neighbours, then a jump. Were that to
-// change, elements would not be found, never found wrongly; the tests would tell.
+// set_lookkey (Objects/setobject.c): runs of ten neighbours, then a jump. If CPython
+// changed this, elements would not be found (never found wrongly), and the tests would
+// fail.
 
 SetProbe::SetProbe(PyObject* set, Py_hash_t hash) noexcept
     : table_(reinterpret_cast<PySetObject*>(set)->table),
@@ -43,7 +45,7 @@ PyObject* SetProbe::next() noexcept {
             start_ = (start_ * 5 + 1 + perturb_) & mask_;
             begin_run();
         }
-        // The key of a deleted element is no object; its hash is -1.
+        // The key of a deleted element is not an object; its hash is -1.
         if (entry.hash == hash_) return entry.key;
     }
 }

@@ -1,4 +1,4 @@
-// Reading ints of one digit, which nearly all are. Needs no private header.
+// Reads ints of one digit, which nearly all ints are. Needs no private header.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,9 +7,9 @@
 
 namespace guardtree {
 
-/// The value of `number`, an int (not checked), when it has at most one digit of 30
-/// bits. 3.12 keeps sign and size in the tag of the digits and gives an unstable API
-/// for it; before, the size carries the sign (Include/cpython/longintrepr.h).
+/// Reads `number`, an int (not checked), if it has at most one digit of 30 bits. 3.12
+/// and later store sign and size in the tag of the digits, with an unstable API for it.
+/// Earlier versions store the sign in the size (Include/cpython/longintrepr.h).
 inline bool read_compact_int(PyObject* number, int64_t& to) noexcept {
 #if PY_VERSION_HEX >= 0x030C0000
     const auto* digits = reinterpret_cast<const PyLongObject*>(number);

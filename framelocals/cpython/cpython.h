@@ -1,5 +1,6 @@
-// The one door to CPython's private headers: picks the file of the running version.
-// Include it before anything else: 3.11 wants Py_BUILD_CORE set before Python.h.
+// The only place that includes CPython's private headers: selects the file of the
+// running version. Include it first, because 3.11 needs Py_BUILD_CORE set before
+// Python.h.
 // SPDX-License-Identifier: MIT
 #pragma once
 #if defined(Py_PYTHON_H)
@@ -10,8 +11,9 @@
 #ifdef Py_GIL_DISABLED
 #    error "guardtree does not support free-threaded CPython yet: use a GIL build."
 #endif
-// pycore_atomic.h of 3.11 and 3.12 names C11 atomics, which g++ does not have; without
-// this it takes the compiler's builtins (cpython/Include/internal/pycore_atomic.h).
+// pycore_atomic.h of 3.11 and 3.12 uses C11 atomics, which g++ does not have. Without
+// HAVE_STD_ATOMIC it uses the compiler's builtins
+// (cpython/Include/internal/pycore_atomic.h).
 #undef HAVE_STD_ATOMIC
 
 #include "cpython_3_11.h"
@@ -33,9 +35,9 @@ Copy the newest one and follow framelocals/cpython/README.md."
 
 namespace guardtree {
 
-/// What a version's file provides. Every function is noexcept, needs the GIL, and works
-/// on a frame that was entered but has not run its first instruction unless it says
-/// else.
+/// The interface of a version's file. Every function is noexcept, needs the GIL, and
+/// works on a frame that was entered but has not run its first instruction, unless it
+/// says otherwise.
 template <class V>
 concept ReadsFrames = requires(const typename V::Frame* frame, PyCodeObject* code) {
     { V::code(frame) }

@@ -31,11 +31,12 @@ struct CPython311 {
     static constexpr unsigned char kind_cell = CO_FAST_CELL;
     static constexpr unsigned char kind_free = CO_FAST_FREE;
 
-    /// The evaluator itself raises RecursionError before the C stack ends.
+    /// Whether the evaluator itself raises RecursionError before the C stack ends.
     static constexpr bool checks_c_stack = false;
-    /// A specialised constructor call runs `__init__` without asking the hook.
+    /// Whether a specialised constructor call runs `__init__` without calling the hook.
     static constexpr bool init_may_escape_hook = false;
-    /// 3.11 ignores the slot where it inlines calls: there is no entry through it.
+    /// Whether calls go through a function's vectorcall slot. 3.11 ignores the slot
+    /// when it inlines calls.
     static constexpr bool has_vectorcall_entry = false;
     static constexpr bool init_may_escape_vectorcall = false;
 
@@ -49,7 +50,7 @@ struct CPython311 {
 
     static PyObject* builtins(const Frame* frame) noexcept { return frame->f_builtins; }
 
-    /// The mapping that class bodies, modules and exec() run in; null for functions.
+    /// The namespace of class bodies, modules and exec(). Null for functions.
     static PyObject* namespace_of(const Frame* frame) noexcept {
         return frame->f_locals;
     }
@@ -62,15 +63,15 @@ struct CPython311 {
         return frame->prev_instr == _PyCode_CODE(code) - 1;
     }
 
-    /// Words that a frame of `code` takes on the thread's data stack.
+    /// The number of words of a frame of `code` on the thread's data stack.
     static Py_ssize_t frame_words(PyCodeObject* code) noexcept {
         return code->co_nlocalsplus + code->co_stacksize +
                static_cast<Py_ssize_t>(FRAME_SPECIALS_SIZE);
     }
 
-    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it
-    /// is the thread's own, nobody made a frame object of it, it is the top of the data
-    /// stack, and the chunk has room.
+    /// Whether `frame`, running `from`, can become a frame of `to` in place: it belongs
+    /// to the thread, has no frame object, is on top of the data stack, and its chunk
+    /// has enough room.
     static bool can_substitute(PyThreadState* thread, const Frame* frame,
                                PyCodeObject* from, PyCodeObject* to) noexcept {
         PyObject* const* base = reinterpret_cast<PyObject* const*>(frame);
@@ -79,9 +80,10 @@ struct CPython311 {
                base + frame_words(to) < thread->datastack_limit;
     }
 
-    /// Makes `frame` a frame of `to` before its first instruction. `from` has another
-    /// reference than the frame's: nothing dies, so the hook needs no stack frame for
-    /// this. The slots of `from` stay as they are: arguments, then unbound ones.
+    /// Makes `frame` a frame of `to` before its first instruction. Something else also
+    /// owns a reference to `from`, so no object dies here and the hook needs no stack
+    /// frame for this. The slots of `from` stay as they are: arguments, then unbound
+    /// slots.
     static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
                            PyCodeObject* to) noexcept {
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
@@ -97,22 +99,21 @@ struct CPython311 {
         Py_DECREF(before);
     }
 
-    /// Binds a local that is unbound, before the first instruction. Takes a reference
-    /// over.
+    /// Binds an unbound local, before the first instruction. Steals a reference.
     static void bind_local(Frame* frame, int slot, PyObject* value) noexcept {
         frame->localsplus[slot] = value;
     }
 
-    /// Gives the frame another function; takes a reference over and returns one to the
-    /// function before.
+    /// Replaces the frame's function. Steals a reference, and returns the one to the
+    /// previous function.
     static PyObject* exchange_function(Frame* frame, PyObject* function) noexcept {
         PyObject* before = as_object(frame->f_func);
         frame->f_func = reinterpret_cast<PyFunctionObject*>(function);
         return before;
     }
 
-    /// For a hook that returns without running the frame. Nothing to do: in 3.11
-    /// whoever called the hook clears the frame (_PyEval_Vector, Python/ceval.c).
+    /// For a hook that returns without running the frame. Does nothing, because in 3.11
+    /// the caller of the hook clears the frame (_PyEval_Vector, Python/ceval.c).
     static void clear_and_pop(PyThreadState*, Frame*) noexcept {}
 
     static void set_vectorcall(PyFunctionObject*, vectorcallfunc) noexcept {}
@@ -121,8 +122,8 @@ struct CPython311 {
         return thread->tracing > 0;
     }
 
-    /// Takes the pending exception, normalised and with its traceback; null when none
-    /// is.
+    /// Takes the pending exception, normalised and with its traceback. Null if there is
+    /// none.
     static PyObject* take_exception() noexcept {
         PyObject* type = nullptr;
         PyObject* value = nullptr;
@@ -136,7 +137,7 @@ struct CPython311 {
         return value;
     }
 
-    /// Makes `exception` (its reference is taken over; may be null) the pending one.
+    /// Makes `exception` the pending one. Steals the reference, which may be null.
     static void raise_taken(PyObject* exception) noexcept {
         if (!exception) return;
         PyObject* type = Py_NewRef(as_object(Py_TYPE(exception)));
@@ -147,8 +148,9 @@ struct CPython311 {
         return _PyEval_RequestCodeExtraIndex(release);
     }
 
-    /// What set_code_extra stored, or null. One load of the code object's private
-    /// array: the public getter costs three times as much (bench `hook_hit`).
+    /// The value that set_code_extra stored, or null. Takes one load of the code
+    /// object's private array; the public getter takes three times as long (bench
+    /// `hook_hit`).
     static void* code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
         struct Extras {  // _PyCodeObjectExtra, Objects/codeobject.c
             Py_ssize_t size;
@@ -159,17 +161,17 @@ struct CPython311 {
         return extras && index < extras->size ? extras->values[index] : nullptr;
     }
 
-    /// False with MemoryError set when there is no memory.
+    /// False, with MemoryError set, if there is no memory.
     static bool set_code_extra(PyCodeObject* code, Py_ssize_t index,
                                void* extra) noexcept {
         return _PyCode_SetExtra(reinterpret_cast<PyObject*>(code), index, extra) == 0;
     }
 
-    /// The dict of the module sys: borrowed from the interpreter.
+    /// The dict of the module sys, borrowed from the interpreter.
     static PyObject* sys_dict() noexcept { return PyInterpreterState_Get()->sysdict; }
 
-    /// An attribute by the full protocol: 1 and a new reference, 0 where AttributeError
-    /// says that there is none, or -1 with another exception set.
+    /// An attribute by the full protocol. Returns 1 and a new reference, 0 if
+    /// AttributeError says that there is none, or -1 with another exception set.
     static int find_attribute(PyObject* object, PyObject* name,
                               PyObject** found) noexcept {
         return _PyObject_LookupAttr(object, name, found);
@@ -180,14 +182,14 @@ struct CPython311 {
         return Py_XNewRef(type->tp_dict);
     }
 
-    /// The tag of a dict: another one after each change, never given twice, so equal
-    /// tags mean equal contents (DICT_NEXT_VERSION, Objects/dictobject.c). Complete in
-    /// 3.11: materialising an instance's dict moves the values into it.
+    /// The version tag of a dict. Each change replaces it and no tag is used twice, so
+    /// equal tags mean equal contents (DICT_NEXT_VERSION, Objects/dictobject.c).
+    /// Complete in 3.11: creating an instance's dict moves the values into it.
     static uint64_t dict_version(PyObject* dict) noexcept {
         return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
     }
 
-    /// 3.11 has no watchers.
+    /// 3.11 has no dict watchers.
     static int add_dict_watcher(DictWatcher) noexcept { return -1; }
 
     static void clear_dict_watcher(int) noexcept {}
@@ -198,12 +200,13 @@ struct CPython311 {
 
     static bool hides_stores(PyObject*) noexcept { return false; }
 
-    /// The word that each change replaces, dict_version's; it lives in the dict.
+    /// The word that each change replaces, which dict_version reads. It is stored in
+    /// the dict.
     static const uint64_t* dict_tag(PyObject* dict) noexcept {
         return &reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
     }
 
-    /// What an exact range_iterator will still give: `length` numbers from `start`.
+    /// The remaining numbers of an exact range_iterator: `length` numbers from `start`.
     static void range_left(PyObject* iterator, long& start, long& step,
                            long& length) noexcept {
         struct RangeIterator {  // rangeiterobject, Objects/rangeobject.c
@@ -214,13 +217,14 @@ struct CPython311 {
         const auto* range = reinterpret_cast<const RangeIterator*>(iterator);
         step = range->step;
         length = range->length - range->index;
-        // Unsigned: a start may wrap where nothing is left.
+        // Unsigned, because the start may wrap if nothing is left.
         start = static_cast<long>(static_cast<unsigned long>(range->start) +
                                   static_cast<unsigned long>(range->index) *
                                       static_cast<unsigned long>(step));
     }
 
-    /// What an exact tuple_iterator goes over, and the next place; null when it ended.
+    /// The tuple of an exact tuple_iterator, and the next index. Null if the iterator
+    /// is exhausted.
     static PyObject* tuple_left(PyObject* iterator, Py_ssize_t& index) noexcept {
         struct TupleIterator {  // tupleiterobject, Objects/tupleobject.c
             PyObject head;
@@ -233,9 +237,9 @@ struct CPython311 {
         return left->tuple;
     }
 
-    /// Null when the headers this was built with describe the running CPython, else a
-    /// sentence. 3.11 publishes no offsets: fixed here at compile time, and probe.cpp
-    /// reads a live frame when the module loads.
+    /// Null if the headers that this was built with describe the running CPython,
+    /// otherwise a message. 3.11 publishes no offsets. They are fixed here at compile
+    /// time, and probe.cpp reads a live frame when the module loads.
     static const char* layout_mismatch() noexcept {
         static_assert(offsetof(Frame, localsplus) == 72);
         static_assert(offsetof(Frame, f_code) == 32);

@@ -1,5 +1,5 @@
-// CPython 3.12: its frame layout and private entry points. The evaluator clears what it
-// runs.
+// CPython 3.12: its frame layout and private entry points. The evaluator clears the
+// frames that it runs.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -35,15 +35,15 @@ struct CPython312 {
     static constexpr unsigned char kind_cell = CO_FAST_CELL;
     static constexpr unsigned char kind_free = CO_FAST_FREE;
 
-    /// The evaluator counts C recursion and does not know how large the thread's stack
-    /// is.
+    /// Whether the evaluator checks the C stack. It counts C recursion but does not
+    /// know the size of the thread's stack.
     static constexpr bool checks_c_stack = false;
-    /// A specialised constructor call runs `__init__` without asking the hook.
+    /// Whether a specialised constructor call runs `__init__` without calling the hook.
     static constexpr bool init_may_escape_hook = false;
-    /// Calls go through a function's vectorcall slot, specialised ones too once it was
-    /// set (PyFunction_SetVectorcall, Objects/funcobject.c).
+    /// Whether calls go through a function's vectorcall slot. Specialised calls do too
+    /// after it was set (PyFunction_SetVectorcall, Objects/funcobject.c).
     static constexpr bool has_vectorcall_entry = true;
-    /// `__init__` is called through its slot, from specialised constructors too.
+    /// Whether a specialised constructor call ignores the slot of `__init__`.
     static constexpr bool init_may_escape_vectorcall = false;
 
     static PyCodeObject* code(const Frame* frame) noexcept { return frame->f_code; }
@@ -54,7 +54,7 @@ struct CPython312 {
 
     static PyObject* builtins(const Frame* frame) noexcept { return frame->f_builtins; }
 
-    /// The mapping that class bodies, modules and exec() run in; null for functions.
+    /// The namespace of class bodies, modules and exec(). Null for functions.
     static PyObject* namespace_of(const Frame* frame) noexcept {
         return frame->f_locals;
     }
@@ -67,14 +67,14 @@ struct CPython312 {
         return frame->prev_instr == _PyCode_CODE(code) - 1;
     }
 
-    /// Words that a frame of `code` takes on the thread's data stack.
+    /// The number of words of a frame of `code` on the thread's data stack.
     static Py_ssize_t frame_words(PyCodeObject* code) noexcept {
         return code->co_framesize;
     }
 
-    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it
-    /// is the thread's own, nobody made a frame object of it, it is the top of the data
-    /// stack, and the chunk has room.
+    /// Whether `frame`, running `from`, can become a frame of `to` in place: it belongs
+    /// to the thread, has no frame object, is on top of the data stack, and its chunk
+    /// has enough room.
     static bool can_substitute(PyThreadState* thread, const Frame* frame,
                                PyCodeObject* from, PyCodeObject* to) noexcept {
         PyObject* const* base = reinterpret_cast<PyObject* const*>(frame);
@@ -83,9 +83,10 @@ struct CPython312 {
                base + frame_words(to) < thread->datastack_limit;
     }
 
-    /// Makes `frame` a frame of `to` before its first instruction. `from` has another
-    /// reference than the frame's: nothing dies, so the hook needs no stack frame for
-    /// this. The slots of `from` stay as they are: arguments, then unbound ones.
+    /// Makes `frame` a frame of `to` before its first instruction. Something else also
+    /// owns a reference to `from`, so no object dies here and the hook needs no stack
+    /// frame for this. The slots of `from` stay as they are: arguments, then unbound
+    /// slots.
     static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
                            PyCodeObject* to) noexcept {
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
@@ -101,21 +102,20 @@ struct CPython312 {
         Py_DECREF(before);
     }
 
-    /// Binds a local that is unbound, before the first instruction. Takes a reference
-    /// over.
+    /// Binds an unbound local, before the first instruction. Steals a reference.
     static void bind_local(Frame* frame, int slot, PyObject* value) noexcept {
         frame->localsplus[slot] = value;
     }
 
-    /// Gives the frame another function; takes a reference over and returns one to the
-    /// function before.
+    /// Replaces the frame's function. Steals a reference, and returns the one to the
+    /// previous function.
     static PyObject* exchange_function(Frame* frame, PyObject* function) noexcept {
         return std::exchange(frame->f_funcobj, function);
     }
 
-    /// For a hook that returns without running the frame: drops what the frame holds
-    /// and takes it off the data stack. 3.12 does not export its own
-    /// (_PyEvalFrameClearAndPop). A pending exception stays pending.
+    /// For a hook that returns without running the frame: releases the frame's
+    /// references and removes it from the data stack. 3.12 does not export its own
+    /// function (_PyEvalFrameClearAndPop). A pending exception stays pending.
     static void clear_and_pop(PyThreadState* thread, Frame* frame) {
         PyObject* pending = PyErr_GetRaisedException();
         PyCodeObject* code = frame->f_code;
@@ -129,7 +129,8 @@ struct CPython312 {
         PyErr_SetRaisedException(pending);
     }
 
-    /// _PyThreadState_PopFrame, Python/pystate.c: the first frame of a chunk frees it.
+    /// Like _PyThreadState_PopFrame, Python/pystate.c: the first frame of a chunk frees
+    /// the chunk.
     static void pop(PyThreadState* thread, Frame* frame) noexcept {
         auto** base = reinterpret_cast<PyObject**>(frame);
         _PyStackChunk* chunk = thread->datastack_chunk;
@@ -156,10 +157,10 @@ struct CPython312 {
         return thread->tracing > 0;
     }
 
-    /// Takes the pending exception; null when none is.
+    /// Takes the pending exception. Null if there is none.
     static PyObject* take_exception() noexcept { return PyErr_GetRaisedException(); }
 
-    /// Makes `exception` (its reference is taken over; may be null) the pending one.
+    /// Makes `exception` the pending one. Steals the reference, which may be null.
     static void raise_taken(PyObject* exception) noexcept {
         PyErr_SetRaisedException(exception);
     }
@@ -168,8 +169,9 @@ struct CPython312 {
         return PyUnstable_Eval_RequestCodeExtraIndex(release);
     }
 
-    /// What set_code_extra stored, or null. One load of the code object's private
-    /// array: the public getter costs three times as much (bench `hook_hit`).
+    /// The value that set_code_extra stored, or null. Takes one load of the code
+    /// object's private array; the public getter takes three times as long (bench
+    /// `hook_hit`).
     static void* code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
         struct Extras {  // _PyCodeObjectExtra, Objects/codeobject.c
             Py_ssize_t size;
@@ -180,18 +182,18 @@ struct CPython312 {
         return extras && index < extras->size ? extras->values[index] : nullptr;
     }
 
-    /// False with MemoryError set when there is no memory.
+    /// False, with MemoryError set, if there is no memory.
     static bool set_code_extra(PyCodeObject* code, Py_ssize_t index,
                                void* extra) noexcept {
         return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index,
                                         extra) == 0;
     }
 
-    /// The dict of the module sys: borrowed from the interpreter.
+    /// The dict of the module sys, borrowed from the interpreter.
     static PyObject* sys_dict() noexcept { return PyInterpreterState_Get()->sysdict; }
 
-    /// An attribute by the full protocol: 1 and a new reference, 0 where AttributeError
-    /// says that there is none, or -1 with another exception set.
+    /// An attribute by the full protocol. Returns 1 and a new reference, 0 if
+    /// AttributeError says that there is none, or -1 with another exception set.
     static int find_attribute(PyObject* object, PyObject* name,
                               PyObject** found) noexcept {
         return _PyObject_LookupAttr(object, name, found);
@@ -202,19 +204,19 @@ struct CPython312 {
         return PyType_GetDict(type);
     }
 
-    /// None that is complete: 3.12 deprecates the tag, and watchers change it too.
+    /// 0, because no tag is complete: 3.12 deprecates it, and watchers change it too.
     static uint64_t dict_version(PyObject*) noexcept { return 0; }
 
-    /// Whether an event of a changed value is one of an added key: where a class's
-    /// other instances have the key (insertdict, Objects/dictobject.c).
+    /// Whether an event for a changed value may mean an added key. This happens if
+    /// other instances of the class have the key (insertdict, Objects/dictobject.c).
     static bool adds_key(PyObject* dict, PyObject* key) noexcept {
         if (!reinterpret_cast<PyDictObject*>(dict)->ma_values) return false;
-        // With exact strs nothing of this can fail or run Python code.
+        // With exact strs, none of this can fail or run Python code.
         return !PyUnicode_CheckExact(key) || PyDict_Contains(dict, key) == 0;
     }
 
-    /// One of the interpreter's eight ids; -1 with an exception set when all are taken.
-    /// The callback must return 0: anything else is reported as an exception.
+    /// Takes one of the interpreter's eight ids. -1, with an exception set, if all are
+    /// taken. The callback must return 0; anything else is reported as an exception.
     static int add_dict_watcher(DictWatcher watcher) noexcept {
         static DictWatcher heard_by;
         heard_by = watcher;
@@ -240,7 +242,7 @@ struct CPython312 {
         if (PyDict_ClearWatcher(id) < 0) PyErr_Clear();
     }
 
-    /// False with an exception set when the id is nobody's.
+    /// False, with an exception set, if the id is not in use.
     static bool watch_dict(int id, PyObject* dict) noexcept {
         return PyDict_Watch(id, dict) == 0;
     }
@@ -249,15 +251,16 @@ struct CPython312 {
         if (PyDict_Unwatch(id, dict) < 0) PyErr_Clear();
     }
 
-    /// Stores that watchers do not hear of.
+    /// Whether watchers may miss stores.
     static bool hides_stores(PyObject*) noexcept { return false; }
 
-    /// The word that each change replaces; whoever begins or ends watching does too.
+    /// The word that each change replaces. Starting and stopping a watch replaces it
+    /// too.
     static const uint64_t* dict_tag(PyObject* dict) noexcept {
         return &reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;
     }
 
-    /// What an exact range_iterator will still give: `length` numbers from `start`.
+    /// The remaining numbers of an exact range_iterator: `length` numbers from `start`.
     static void range_left(PyObject* iterator, long& start, long& step,
                            long& length) noexcept {
         const auto* range = reinterpret_cast<const _PyRangeIterObject*>(iterator);
@@ -266,16 +269,17 @@ struct CPython312 {
         length = range->len;
     }
 
-    /// What an exact tuple_iterator goes over, and the next place; null when it ended.
+    /// The tuple of an exact tuple_iterator, and the next index. Null if the iterator
+    /// is exhausted.
     static PyObject* tuple_left(PyObject* iterator, Py_ssize_t& index) noexcept {
         const auto* left = reinterpret_cast<const _PyTupleIterObject*>(iterator);
         index = left->it_index;
         return as_object(left->it_seq);
     }
 
-    /// Null when the headers this was built with describe the running CPython, else a
-    /// sentence. 3.12 publishes no offsets: fixed here at compile time, and probe.cpp
-    /// reads a live frame when the module loads.
+    /// Null if the headers that this was built with describe the running CPython,
+    /// otherwise a message. 3.12 publishes no offsets. They are fixed here at compile
+    /// time, and probe.cpp reads a live frame when the module loads.
     static const char* layout_mismatch() noexcept {
         static_assert(offsetof(Frame, localsplus) == 72);
         static_assert(offsetof(Frame, f_code) == 0);

@@ -37,17 +37,18 @@ struct CPython313 {
     static constexpr unsigned char kind_cell = CO_FAST_CELL;
     static constexpr unsigned char kind_free = CO_FAST_FREE;
 
-    /// The evaluator counts C recursion and does not know how large the thread's stack
-    /// is.
+    /// Whether the evaluator checks the C stack. It counts C recursion but does not
+    /// know the size of the thread's stack.
     static constexpr bool checks_c_stack = false;
-    /// A specialised constructor call runs `__init__` without asking the hook.
+    /// Whether a specialised constructor call runs `__init__` without calling the hook.
     static constexpr bool init_may_escape_hook = true;
-    /// Calls go through a function's vectorcall slot, specialised ones too once it was
-    /// set (PyFunction_SetVectorcall, Objects/funcobject.c).
+    /// Whether calls go through a function's vectorcall slot. Specialised calls do too
+    /// after it was set (PyFunction_SetVectorcall, Objects/funcobject.c).
     static constexpr bool has_vectorcall_entry = true;
-    /// A specialised constructor call runs `__init__` without looking at its slot
-    /// (_CREATE_INIT_FRAME, Python/bytecodes.c); one that takes `*args`, `**kwargs` or
-    /// keyword-only arguments is not specialised (function_kind, Python/specialize.c).
+    /// Whether a specialised constructor call ignores the slot of `__init__`
+    /// (_CREATE_INIT_FRAME, Python/bytecodes.c). An `__init__` with `*args`, `**kwargs`
+    /// or keyword-only arguments is not specialised (function_kind,
+    /// Python/specialize.c).
     static constexpr bool init_may_escape_vectorcall = true;
 
     static PyCodeObject* code(const Frame* frame) noexcept {
@@ -60,7 +61,7 @@ struct CPython313 {
 
     static PyObject* builtins(const Frame* frame) noexcept { return frame->f_builtins; }
 
-    /// The mapping that class bodies, modules and exec() run in; null for functions.
+    /// The namespace of class bodies, modules and exec(). Null for functions.
     static PyObject* namespace_of(const Frame* frame) noexcept {
         return frame->f_locals;
     }
@@ -73,14 +74,14 @@ struct CPython313 {
         return frame->instr_ptr == _PyCode_CODE(code);
     }
 
-    /// Words that a frame of `code` takes on the thread's data stack.
+    /// The number of words of a frame of `code` on the thread's data stack.
     static Py_ssize_t frame_words(PyCodeObject* code) noexcept {
         return code->co_framesize;
     }
 
-    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it
-    /// is the thread's own, nobody made a frame object of it, it is the top of the data
-    /// stack, and the chunk has room.
+    /// Whether `frame`, running `from`, can become a frame of `to` in place: it belongs
+    /// to the thread, has no frame object, is on top of the data stack, and its chunk
+    /// has enough room.
     static bool can_substitute(PyThreadState* thread, const Frame* frame,
                                PyCodeObject* from, PyCodeObject* to) noexcept {
         PyObject* const* base = reinterpret_cast<PyObject* const*>(frame);
@@ -89,9 +90,10 @@ struct CPython313 {
                base + frame_words(to) < thread->datastack_limit;
     }
 
-    /// Makes `frame` a frame of `to` before its first instruction. `from` has another
-    /// reference than the frame's: nothing dies, so the hook needs no stack frame for
-    /// this. The slots of `from` stay as they are: arguments, then unbound ones.
+    /// Makes `frame` a frame of `to` before its first instruction. Something else also
+    /// owns a reference to `from`, so no object dies here and the hook needs no stack
+    /// frame for this. The slots of `from` stay as they are: arguments, then unbound
+    /// slots.
     static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
                            PyCodeObject* to) noexcept {
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
@@ -107,20 +109,20 @@ struct CPython313 {
         Py_DECREF(before);
     }
 
-    /// Binds a local that is unbound, before the first instruction. Takes a reference
-    /// over.
+    /// Binds an unbound local, before the first instruction. Steals a reference.
     static void bind_local(Frame* frame, int slot, PyObject* value) noexcept {
         frame->localsplus[slot] = value;
     }
 
-    /// Gives the frame another function; takes a reference over and returns one to the
-    /// function before.
+    /// Replaces the frame's function. Steals a reference, and returns the one to the
+    /// previous function.
     static PyObject* exchange_function(Frame* frame, PyObject* function) noexcept {
         return std::exchange(frame->f_funcobj, function);
     }
 
-    /// For a hook that returns without running the frame: drops what the frame holds
-    /// and takes it off the data stack. A pending exception stays pending.
+    /// For a hook that returns without running the frame: releases the frame's
+    /// references and removes it from the data stack. A pending exception stays
+    /// pending.
     static void clear_and_pop(PyThreadState* thread, Frame* frame) {
         PyObject* pending = PyErr_GetRaisedException();
         _PyEval_FrameClearAndPop(thread, frame);
@@ -136,10 +138,10 @@ struct CPython313 {
         return thread->tracing > 0;
     }
 
-    /// Takes the pending exception; null when none is.
+    /// Takes the pending exception. Null if there is none.
     static PyObject* take_exception() noexcept { return PyErr_GetRaisedException(); }
 
-    /// Makes `exception` (its reference is taken over; may be null) the pending one.
+    /// Makes `exception` the pending one. Steals the reference, which may be null.
     static void raise_taken(PyObject* exception) noexcept {
         PyErr_SetRaisedException(exception);
     }
@@ -148,8 +150,9 @@ struct CPython313 {
         return PyUnstable_Eval_RequestCodeExtraIndex(release);
     }
 
-    /// What set_code_extra stored, or null. One load of the code object's private
-    /// array: the public getter costs three times as much (bench `hook_hit`).
+    /// The value that set_code_extra stored, or null. Takes one load of the code
+    /// object's private array; the public getter takes three times as long (bench
+    /// `hook_hit`).
     static void* code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
         struct Extras {  // _PyCodeObjectExtra, Objects/codeobject.c
             Py_ssize_t size;
@@ -160,18 +163,18 @@ struct CPython313 {
         return extras && index < extras->size ? extras->values[index] : nullptr;
     }
 
-    /// False with MemoryError set when there is no memory.
+    /// False, with MemoryError set, if there is no memory.
     static bool set_code_extra(PyCodeObject* code, Py_ssize_t index,
                                void* extra) noexcept {
         return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index,
                                         extra) == 0;
     }
 
-    /// The dict of the module sys: borrowed from the interpreter.
+    /// The dict of the module sys, borrowed from the interpreter.
     static PyObject* sys_dict() noexcept { return PyInterpreterState_Get()->sysdict; }
 
-    /// An attribute by the full protocol: 1 and a new reference, 0 where AttributeError
-    /// says that there is none, or -1 with another exception set.
+    /// An attribute by the full protocol. Returns 1 and a new reference, 0 if
+    /// AttributeError says that there is none, or -1 with another exception set.
     static int find_attribute(PyObject* object, PyObject* name,
                               PyObject** found) noexcept {
         return PyObject_GetOptionalAttr(object, name, found);
@@ -182,11 +185,12 @@ struct CPython313 {
         return PyType_GetDict(type);
     }
 
-    /// None that is complete: attribute stores to inline values leave the tag alone.
+    /// 0, because no tag is complete: attribute stores to inline values do not change
+    /// it.
     static uint64_t dict_version(PyObject*) noexcept { return 0; }
 
-    /// One of the interpreter's eight ids; -1 with an exception set when all are taken.
-    /// The callback must return 0: anything else is reported as an exception.
+    /// Takes one of the interpreter's eight ids. -1, with an exception set, if all are
+    /// taken. The callback must return 0; anything else is reported as an exception.
     static int add_dict_watcher(DictWatcher watcher) noexcept {
         static DictWatcher heard_by;
         heard_by = watcher;
@@ -211,7 +215,7 @@ struct CPython313 {
         if (PyDict_ClearWatcher(id) < 0) PyErr_Clear();
     }
 
-    /// False with an exception set when the id is nobody's.
+    /// False, with an exception set, if the id is not in use.
     static bool watch_dict(int id, PyObject* dict) noexcept {
         return PyDict_Watch(id, dict) == 0;
     }
@@ -220,24 +224,24 @@ struct CPython313 {
         if (PyDict_Unwatch(id, dict) < 0) PyErr_Clear();
     }
 
-    /// Stores that watchers do not hear of: 3.13.0 tells nothing of attributes that are
-    /// stored past the dict (gh-125608, mended in 3.13.1). Told by the running version,
-    /// not by the headers. And values that are being cleared go one by one after their
-    /// event: all of one that is empty.
+    /// Whether watchers may miss stores. 3.13.0 does not report attributes that are
+    /// stored without using the dict (gh-125608, fixed in 3.13.1); the running version
+    /// decides, not the headers. Inline values that are cleared disappear one by one
+    /// after their event, so this is also true for every empty dict with inline values.
     static bool hides_stores(PyObject* dict) noexcept {
         constexpr unsigned long mended = 0x030D0100;
         const auto* object = reinterpret_cast<PyDictObject*>(dict);
         return object->ma_values && (Py_Version < mended || object->ma_used == 0);
     }
 
-    /// The word that each change replaces (whoever begins or ends watching does too);
-    /// null where stores to an instance's inline values would leave it alone.
+    /// The word that each change replaces (starting and stopping a watch does too).
+    /// Null if stores to an instance's inline values would not change it.
     static const uint64_t* dict_tag(PyObject* dict) noexcept {
         auto* object = reinterpret_cast<PyDictObject*>(dict);
         return object->ma_values ? nullptr : &object->ma_version_tag;
     }
 
-    /// What an exact range_iterator will still give: `length` numbers from `start`.
+    /// The remaining numbers of an exact range_iterator: `length` numbers from `start`.
     static void range_left(PyObject* iterator, long& start, long& step,
                            long& length) noexcept {
         const auto* range = reinterpret_cast<const _PyRangeIterObject*>(iterator);
@@ -246,15 +250,16 @@ struct CPython313 {
         length = range->len;
     }
 
-    /// What an exact tuple_iterator goes over, and the next place; null when it ended.
+    /// The tuple of an exact tuple_iterator, and the next index. Null if the iterator
+    /// is exhausted.
     static PyObject* tuple_left(PyObject* iterator, Py_ssize_t& index) noexcept {
         const auto* left = reinterpret_cast<const _PyTupleIterObject*>(iterator);
         index = left->it_index;
         return as_object(left->it_seq);
     }
 
-    /// Null when the headers this was built with describe the running CPython, else a
-    /// sentence. `_PyRuntime` opens with a table of offsets for debuggers.
+    /// Null if the headers that this was built with describe the running CPython,
+    /// otherwise a message. `_PyRuntime` starts with a table of offsets for debuggers.
     static const char* layout_mismatch() noexcept {
         return layout_mismatch(_PyRuntime.debug_offsets);
     }

@@ -1,5 +1,5 @@
-// CPython 3.15: its frame layout and private entry points. As 3.14; more of it is
-// exported.
+// CPython 3.15: its frame layout and private entry points. Like 3.14, but CPython
+// exports more of them.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -39,16 +39,17 @@ struct CPython315 {
     static constexpr unsigned char kind_cell = CO_FAST_CELL;
     static constexpr unsigned char kind_free = CO_FAST_FREE;
 
-    /// The evaluator itself raises RecursionError before the C stack ends.
+    /// Whether the evaluator itself raises RecursionError before the C stack ends.
     static constexpr bool checks_c_stack = true;
-    /// A specialised constructor call runs `__init__` without asking the hook.
+    /// Whether a specialised constructor call runs `__init__` without calling the hook.
     static constexpr bool init_may_escape_hook = false;
-    /// Calls go through a function's vectorcall slot, specialised ones too once it was
-    /// set (PyFunction_SetVectorcall, Objects/funcobject.c).
+    /// Whether calls go through a function's vectorcall slot. Specialised calls do too
+    /// after it was set (PyFunction_SetVectorcall, Objects/funcobject.c).
     static constexpr bool has_vectorcall_entry = true;
-    /// A specialised constructor call runs `__init__` without looking at its slot
-    /// (_CREATE_INIT_FRAME, Python/bytecodes.c); one that takes `*args`, `**kwargs` or
-    /// keyword-only arguments is not specialised (function_kind, Python/specialize.c).
+    /// Whether a specialised constructor call ignores the slot of `__init__`
+    /// (_CREATE_INIT_FRAME, Python/bytecodes.c). An `__init__` with `*args`, `**kwargs`
+    /// or keyword-only arguments is not specialised (function_kind,
+    /// Python/specialize.c).
     static constexpr bool init_may_escape_vectorcall = true;
 
     static PyCodeObject* code(const Frame* frame) noexcept {
@@ -64,7 +65,7 @@ struct CPython315 {
 
     static PyObject* builtins(const Frame* frame) noexcept { return frame->f_builtins; }
 
-    /// The mapping that class bodies, modules and exec() run in; null for functions.
+    /// The namespace of class bodies, modules and exec(). Null for functions.
     static PyObject* namespace_of(const Frame* frame) noexcept {
         return frame->f_locals;
     }
@@ -77,14 +78,14 @@ struct CPython315 {
         return frame->instr_ptr == _PyCode_CODE(code);
     }
 
-    /// Words that a frame of `code` takes on the thread's data stack.
+    /// The number of words of a frame of `code` on the thread's data stack.
     static Py_ssize_t frame_words(PyCodeObject* code) noexcept {
         return code->co_framesize;
     }
 
-    /// True when `frame`, running `from`, can become a frame of `to` where it lies: it
-    /// is the thread's own, nobody made a frame object of it, it is the top of the data
-    /// stack, and the chunk has room.
+    /// Whether `frame`, running `from`, can become a frame of `to` in place: it belongs
+    /// to the thread, has no frame object, is on top of the data stack, and its chunk
+    /// has enough room.
     static bool can_substitute(PyThreadState* thread, const Frame* frame,
                                PyCodeObject* from, PyCodeObject* to) noexcept {
         PyObject* const* base = reinterpret_cast<PyObject* const*>(frame);
@@ -93,9 +94,10 @@ struct CPython315 {
                base + frame_words(to) < thread->datastack_limit;
     }
 
-    /// Makes `frame` a frame of `to` before its first instruction. `from` has another
-    /// reference than the frame's: nothing dies, so the hook needs no stack frame for
-    /// this. The slots of `from` stay as they are: arguments, then unbound ones.
+    /// Makes `frame` a frame of `to` before its first instruction. Something else also
+    /// owns a reference to `from`, so no object dies here and the hook needs no stack
+    /// frame for this. The slots of `from` stay as they are: arguments, then unbound
+    /// slots.
     static void substitute(PyThreadState* thread, Frame* frame, PyCodeObject* from,
                            PyCodeObject* to) noexcept {
         thread->datastack_top = reinterpret_cast<PyObject**>(frame) + frame_words(to);
@@ -112,21 +114,21 @@ struct CPython315 {
         PyStackRef_CLOSE(before);
     }
 
-    /// Binds a local that is unbound, before the first instruction. Takes a reference
-    /// over.
+    /// Binds an unbound local, before the first instruction. Steals a reference.
     static void bind_local(Frame* frame, int slot, PyObject* value) noexcept {
         frame->localsplus[slot] = PyStackRef_FromPyObjectSteal(value);
     }
 
-    /// Gives the frame another function; takes a reference over and returns one to the
-    /// function before.
+    /// Replaces the frame's function. Steals a reference, and returns the one to the
+    /// previous function.
     static PyObject* exchange_function(Frame* frame, PyObject* function) noexcept {
         return PyStackRef_AsPyObjectSteal(
             std::exchange(frame->f_funcobj, PyStackRef_FromPyObjectSteal(function)));
     }
 
-    /// For a hook that returns without running the frame: drops what the frame holds
-    /// and takes it off the data stack. A pending exception stays pending.
+    /// For a hook that returns without running the frame: releases the frame's
+    /// references and removes it from the data stack. A pending exception stays
+    /// pending.
     static void clear_and_pop(PyThreadState* thread, Frame* frame) {
         PyObject* pending = PyErr_GetRaisedException();
         _PyEval_FrameClearAndPop(thread, frame);
@@ -142,10 +144,10 @@ struct CPython315 {
         return thread->tracing > 0;
     }
 
-    /// Takes the pending exception; null when none is.
+    /// Takes the pending exception. Null if there is none.
     static PyObject* take_exception() noexcept { return PyErr_GetRaisedException(); }
 
-    /// Makes `exception` (its reference is taken over; may be null) the pending one.
+    /// Makes `exception` the pending one. Steals the reference, which may be null.
     static void raise_taken(PyObject* exception) noexcept {
         PyErr_SetRaisedException(exception);
     }
@@ -154,8 +156,9 @@ struct CPython315 {
         return PyUnstable_Eval_RequestCodeExtraIndex(release);
     }
 
-    /// What set_code_extra stored, or null. One load of the code object's private
-    /// array: the public getter costs three times as much (bench `hook_hit`).
+    /// The value that set_code_extra stored, or null. Takes one load of the code
+    /// object's private array; the public getter takes three times as long (bench
+    /// `hook_hit`).
     static void* code_extra(PyCodeObject* code, Py_ssize_t index) noexcept {
         struct Extras {  // _PyCodeObjectExtra, Objects/codeobject.c
             Py_ssize_t size;
@@ -166,18 +169,18 @@ struct CPython315 {
         return extras && index < extras->size ? extras->values[index] : nullptr;
     }
 
-    /// False with MemoryError set when there is no memory.
+    /// False, with MemoryError set, if there is no memory.
     static bool set_code_extra(PyCodeObject* code, Py_ssize_t index,
                                void* extra) noexcept {
         return PyUnstable_Code_SetExtra(reinterpret_cast<PyObject*>(code), index,
                                         extra) == 0;
     }
 
-    /// The dict of the module sys: borrowed from the interpreter.
+    /// The dict of the module sys, borrowed from the interpreter.
     static PyObject* sys_dict() noexcept { return PyInterpreterState_Get()->sysdict; }
 
-    /// An attribute by the full protocol: 1 and a new reference, 0 where AttributeError
-    /// says that there is none, or -1 with another exception set.
+    /// An attribute by the full protocol. Returns 1 and a new reference, 0 if
+    /// AttributeError says that there is none, or -1 with another exception set.
     static int find_attribute(PyObject* object, PyObject* name,
                               PyObject** found) noexcept {
         return PyObject_GetOptionalAttr(object, name, found);
@@ -188,11 +191,11 @@ struct CPython315 {
         return PyType_GetDict(type);
     }
 
-    /// None: the tag is gone since 3.14.
+    /// There has been no version tag since 3.14.
     static uint64_t dict_version(PyObject*) noexcept { return 0; }
 
-    /// One of the interpreter's eight ids; -1 with an exception set when all are taken.
-    /// The callback must return 0: anything else is reported as an exception.
+    /// Takes one of the interpreter's eight ids. -1, with an exception set, if all are
+    /// taken. The callback must return 0; anything else is reported as an exception.
     static int add_dict_watcher(DictWatcher watcher) noexcept {
         static DictWatcher heard_by;
         heard_by = watcher;
@@ -217,7 +220,7 @@ struct CPython315 {
         if (PyDict_ClearWatcher(id) < 0) PyErr_Clear();
     }
 
-    /// False with an exception set when the id is nobody's.
+    /// False, with an exception set, if the id is not in use.
     static bool watch_dict(int id, PyObject* dict) noexcept {
         return PyDict_Watch(id, dict) == 0;
     }
@@ -226,17 +229,18 @@ struct CPython315 {
         if (PyDict_Unwatch(id, dict) < 0) PyErr_Clear();
     }
 
-    /// Stores that watchers do not hear of: an instance's values that are being cleared
-    /// go one by one after their event (gh-130555).
+    /// Whether watchers may miss stores. Inline values that are cleared disappear one
+    /// by one after their event (gh-130555), so this is true for an empty dict with
+    /// inline values.
     static bool hides_stores(PyObject* dict) noexcept {
         const auto* object = reinterpret_cast<PyDictObject*>(dict);
         return object->ma_values && object->ma_used == 0;
     }
 
-    /// None: the tag is gone since 3.14.
+    /// There has been no version tag since 3.14.
     static const uint64_t* dict_tag(PyObject*) noexcept { return nullptr; }
 
-    /// What an exact range_iterator will still give: `length` numbers from `start`.
+    /// The remaining numbers of an exact range_iterator: `length` numbers from `start`.
     static void range_left(PyObject* iterator, long& start, long& step,
                            long& length) noexcept {
         const auto* range = reinterpret_cast<const _PyRangeIterObject*>(iterator);
@@ -245,15 +249,16 @@ struct CPython315 {
         length = range->len;
     }
 
-    /// What an exact tuple_iterator goes over, and the next place; null when it ended.
+    /// The tuple of an exact tuple_iterator, and the next index. Null if the iterator
+    /// is exhausted.
     static PyObject* tuple_left(PyObject* iterator, Py_ssize_t& index) noexcept {
         const auto* left = reinterpret_cast<const _PyTupleIterObject*>(iterator);
         index = left->it_index;
         return as_object(left->it_seq);
     }
 
-    /// Null when the headers this was built with describe the running CPython, else a
-    /// sentence. `_PyRuntime` opens with a table of offsets for debuggers.
+    /// Null if the headers that this was built with describe the running CPython,
+    /// otherwise a message. `_PyRuntime` starts with a table of offsets for debuggers.
     static const char* layout_mismatch() noexcept {
         return layout_mismatch(_PyRuntime.debug_offsets);
     }

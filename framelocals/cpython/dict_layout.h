@@ -1,5 +1,5 @@
-// Where dicts and instances keep keys and values. No private header is needed to read
-// it; dict_layout_check.cpp compares it with them. Internal, like them.
+// Where dicts and instances store keys and values. Reading them needs no private
+// header; dict_layout_check.cpp compares the two. Internal.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -9,13 +9,13 @@
 
 namespace guardtree {
 
-/// A dict's table of keys: this header, the hash table of indices, the entries
+/// The key table of a dict: this header, the hash table of indices, the entries
 /// (_dictkeysobject, Include/internal/pycore_dict.h; the same from 3.11 to 3.15).
 struct KeyTable {
     enum Kind : uint8_t {
         general = 0,  ///< any keys, with their hashes
         strings = 1,  ///< exact strs, with their values
-        split = 2,    ///< exact strs; the values lie elsewhere
+        split = 2,    ///< exact strs; the values are stored elsewhere
     };
 
     Py_ssize_t references;
@@ -24,7 +24,7 @@ struct KeyTable {
     uint8_t kind;
     uint32_t version;
     Py_ssize_t usable;
-    Py_ssize_t entry_count;  ///< used so far, deleted ones included
+    Py_ssize_t entry_count;  ///< entries used so far, including deleted ones
 
     const int8_t* indices() const noexcept {
         return reinterpret_cast<const int8_t*>(this + 1);
@@ -37,13 +37,13 @@ struct KeyTable {
     }
 };
 
-/// An entry of kinds strings and split.
+/// An entry of a table of kind strings or split.
 struct DictStringEntry {
     PyObject* key;
     PyObject* value;
 };
 
-/// An entry of kind general.
+/// An entry of a table of kind general.
 struct DictGeneralEntry {
     Py_hash_t hash;
     PyObject* key;
@@ -55,13 +55,13 @@ inline const KeyTable* dict_keys(PyObject* dict) noexcept {
         reinterpret_cast<PyDictObject*>(dict)->ma_keys);
 }
 
-/// Where a dict has the address of its table.
+/// The address of a dict's pointer to its table.
 inline const void* place_of_keys(PyObject* dict) noexcept {
     return &reinterpret_cast<PyDictObject*>(dict)->ma_keys;
 }
 
-/// The values of a split dict or of an instance, given the block that has them. From
-/// 3.13 on four bytes of book-keeping come first (_dictvalues).
+/// The values of a split dict or of an instance, given the block that contains them.
+/// From 3.13 on, four bytes of bookkeeping come first (_dictvalues).
 inline PyObject* const* values_in(const void* block) noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
     constexpr size_t offset = sizeof(void*);
@@ -71,7 +71,7 @@ inline PyObject* const* values_in(const void* block) noexcept {
     return reinterpret_cast<PyObject* const*>(static_cast<const char*>(block) + offset);
 }
 
-/// The values of a dict's keys where they lie outside of them, else null.
+/// The values of a dict, if they are stored outside its keys. Otherwise null.
 inline PyObject* const* split_values(PyObject* dict) noexcept {
     const void* block = reinterpret_cast<PyDictObject*>(dict)->ma_values;
     return block ? values_in(block) : nullptr;
@@ -84,8 +84,7 @@ inline PyObject* string_entry_value(PyObject* dict, size_t place) noexcept {
                   : dict_keys(dict)->entries<DictStringEntry>()[place].value;
 }
 
-/// The value of an interned str that the dict has at `place`; null when it has it not
-/// there.
+/// The value of an interned str at `place` of the dict. Null if that key is not there.
 inline PyObject* string_value_at(PyObject* dict, PyObject* key, size_t place) noexcept {
     const KeyTable* keys = dict_keys(dict);
     if (keys->kind == KeyTable::general ||
@@ -96,25 +95,26 @@ inline PyObject* string_value_at(PyObject* dict, PyObject* key, size_t place) no
     return string_entry_value(dict, place);
 }
 
-/// The keys that the values of an instance without a dict of its own go by.
+/// The keys for the inline values of an instance without a dict of its own.
 inline const KeyTable* instance_keys(PyTypeObject* type) noexcept {
     return reinterpret_cast<const KeyTable*>(
         reinterpret_cast<PyHeapTypeObject*>(type)->ht_cached_keys);
 }
 
-/// True for an instance whose dict, if it has one, CPython manages before the object.
+/// Whether instances of a type have a managed dict, which CPython stores before the
+/// object.
 inline bool has_managed_dict(PyTypeObject* type) noexcept {
     return PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT);
 }
 
-/// The attributes of an instance that has no dict, or (3.13 on) whose dict shares them;
-/// null when they are in a dict. Only for types with a managed dict. `_PyObject_*` in
-/// Include/internal/pycore_object.h.
+/// The inline values of an instance that has no dict, or (3.13 on) whose dict shares
+/// them. Null if the attributes are in a dict. Only for types with a managed dict. See
+/// `_PyObject_*` in Include/internal/pycore_object.h.
 inline PyObject* const* instance_values(PyObject* object, PyTypeObject* type) noexcept {
 #if PY_VERSION_HEX >= 0x030D0000
     if (!PyType_HasFeature(type, Py_TPFLAGS_INLINE_VALUES)) return nullptr;
     const char* block = reinterpret_cast<const char*>(object) + type->tp_basicsize;
-    constexpr size_t valid = 3;  // the byte that says whether the block is in use
+    constexpr size_t valid = 3;  // the byte that says whether the values are valid
     return block[valid] ? values_in(block) : nullptr;
 #elif PY_VERSION_HEX >= 0x030C0000
     static_cast<void>(type);
@@ -127,14 +127,14 @@ inline PyObject* const* instance_values(PyObject* object, PyTypeObject* type) no
 #endif
 }
 
-/// The dict of an instance of a type with a managed dict, when it has one; borrowed,
-/// else null. Only when it has no instance_values.
+/// The dict of an instance of a type with a managed dict. Borrowed, and null if it has
+/// none. Call it only if instance_values is null.
 inline PyObject* managed_dict(PyObject* object) noexcept {
     return reinterpret_cast<PyObject* const*>(object)[-3];
 }
 
-/// Where an instance of a type with a managed dict keeps its pointer, when it has a
-/// dict; else null. From 3.13 on the dict may share the instance's values.
+/// The address of the dict pointer of an instance of a type with a managed dict. Null
+/// if it has no dict. From 3.13 on the dict may share the instance's inline values.
 inline PyObject* const* place_of_managed_dict(PyObject* object) noexcept {
     PyObject* const* place = reinterpret_cast<PyObject* const*>(object) - 3;
 #if PY_VERSION_HEX >= 0x030D0000

@@ -34,7 +34,7 @@ static_assert(offsetof(PyDictKeyEntry, me_hash) == offsetof(DictGeneralEntry, ha
 static_assert(offsetof(PyDictKeyEntry, me_key) == offsetof(DictGeneralEntry, key));
 static_assert(offsetof(PyDictKeyEntry, me_value) == offsetof(DictGeneralEntry, value));
 
-// Deleted and empty places of the hash table are negative.
+// Deleted and empty slots of the hash table are negative.
 static_assert(DKIX_EMPTY == -1 && DKIX_DUMMY == -2);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Where a frame keeps its globals. No private header is needed to read it; view.cpp
-// compares it with them. Internal, like them.
+// Where a frame stores its globals. Reading them needs no private header; view.cpp
+// compares the two. Internal.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>

@@ -1,6 +1,6 @@
-// The order in which CPython looks through the hash table of a dict. The same from 3.11
-// to 3.15; were it to change, keys would not be found, never found wrongly, and the
-// tests would tell. Internal.
+// The order in which CPython searches the hash table of a dict. It is the same from
+// 3.11 to 3.15. If it changed, keys would not be found (never found wrongly), and the
+// tests would fail. Internal.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -11,8 +11,8 @@
 
 namespace guardtree {
 
-/// Places of entries with a hash, in probe order, until an index that was never
-/// used (lookdict, Objects/dictobject.c).
+/// The indices of entries with a hash, in probe order, up to the first slot that was
+/// never used (lookdict, Objects/dictobject.c).
 class KeyProbe {
 public:
     KeyProbe(const KeyTable& keys, Py_hash_t hash) noexcept
@@ -21,7 +21,7 @@ public:
           at_(static_cast<size_t>(hash) & mask_),
           perturb_(static_cast<size_t>(hash)) {}
 
-    /// The next place; -1 at the end. Deleted ones are left out.
+    /// The next index; -1 at the end. Deleted entries are skipped.
     Py_ssize_t next() noexcept {
         for (;;) {
             const Py_ssize_t place = index(at_);

@@ -1,4 +1,4 @@
-// Views over a mapping and over a call's arguments.
+// Views of a mapping and of a call's arguments.
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
@@ -32,7 +32,7 @@ MappingView::~MappingView() {
     for (SlotWord value : storage_) Owned<>::steal(slot_object(value)).reset();
 }
 
-// A call: inlined, its registers are saved on the way of every check.
+// Not inlined: otherwise every check would save the registers that it needs.
 [[gnu::noinline]] uint16_t DictView::find(const DictStringEntry* entries,
                                           Py_ssize_t count,
                                           const SlotName& wanted) noexcept {
@@ -82,7 +82,7 @@ bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noex
     for (const SlotName& entry : wanted) {
         SlotWord& slot = storage_[static_cast<size_t>(entry.slot)];
         if (slot) continue;
-        // Where an argument has the same name, the mapping speaks for the argument.
+        // If an argument has the same name, the mapping provides the argument.
         const bool is_free = entry.slot >= first_free;
         if (is_free && find_slot(code_, entry.name) < first_free) continue;
         if (PyDict_CheckExact(mapping)) {
@@ -96,7 +96,7 @@ bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noex
                 PyErr_Clear();
             }
         }
-        // The mapping speaks for free variables too; only what it lacks comes from
+        // The mapping also provides free variables. Only those that it lacks come from
         // cells.
         if (slot && is_free) has_free_slots_ = true;
     }

@@ -1,4 +1,4 @@
-// Giving a thread or greenlet its first chunk of data stack.
+// Allocates the first data stack chunk of a thread or greenlet.
 // SPDX-License-Identifier: MIT
 #include "data_stack.h"
 
@@ -11,8 +11,8 @@ const StackChunk* first_chunk(const StackChunk* top) noexcept {
     return top;
 }
 
-/// What push_chunk of CPython's Python/pystate.c does for the first frame: `data[0]`
-/// stays empty, so that no frame is the first of this chunk and frees it.
+/// Does what push_chunk in CPython's Python/pystate.c does for the first frame.
+/// `data[0]` stays empty, so that no frame is the first of this chunk and frees it.
 const StackChunk* require_chunk(PyThreadState* thread) noexcept {
     if (thread->datastack_chunk) return thread->datastack_chunk;
     constexpr size_t size = 16 * 1024;

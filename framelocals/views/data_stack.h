@@ -1,16 +1,16 @@
-// The data stack of the running thread: the chunks of memory that CPython keeps its
-// frames in. Each greenlet has its own, which makes it the greenlet's identity.
+// The data stack of a thread: the memory chunks in which CPython stores its frames.
+// Each greenlet has its own, so the first chunk identifies the greenlet.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
 
 namespace guardtree {
 
-/// A chunk of frames. `previous` leads to the first one, which CPython frees with the
-/// greenlet or the thread and never before.
+/// A chunk of frames. `previous` leads to the first one, which CPython frees together
+/// with the greenlet or the thread, never earlier.
 using StackChunk = _PyStackChunk;
 
-/// The chunk that the next frame goes to. Null in a greenlet that has run no frame yet.
+/// The chunk of the next frame. Null in a greenlet that has not run a frame yet.
 inline const StackChunk* top_chunk(const PyThreadState* thread) noexcept {
     return thread->datastack_chunk;
 }
@@ -24,8 +24,8 @@ inline bool is_in_stack(const StackChunk* chunk, const StackChunk* top) noexcept
 /// The first chunk of the stack that ends in `top`; null for null.
 const StackChunk* first_chunk(const StackChunk* top) noexcept;
 
-/// Like top_chunk, but gives a stack without a chunk its first one. Null where there is
-/// no memory for it; no exception is set.
+/// Like top_chunk, but allocates the first chunk of a stack that has none. Null,
+/// without an exception, if there is no memory.
 const StackChunk* require_chunk(PyThreadState* thread) noexcept;
 
 }  // namespace guardtree

@@ -1,5 +1,5 @@
-// FrameView: a view of an interpreter frame. Needs CPython's private headers, so it is
-// for our own sources; include cpython/cpython.h first.
+// FrameView: a view of an interpreter frame. It needs CPython's private headers, so it
+// is not for users of the library. Include cpython/cpython.h first.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../cpython/cpython.h"
@@ -8,8 +8,8 @@
 
 namespace guardtree {
 
-/// The fast locals of a frame that was entered and has not run its first instruction.
-/// One load to make; copies nothing.
+/// The fast locals of a frame that was entered but has not run its first instruction.
+/// Construction takes one load and copies nothing.
 class FrameView : public View {
 public:
     explicit FrameView(const CPython::Frame* frame) noexcept

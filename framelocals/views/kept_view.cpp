@@ -1,4 +1,4 @@
-// Views that hold what they show.
+// Views that own their values.
 // SPDX-License-Identifier: MIT
 #include "kept_view.h"
 

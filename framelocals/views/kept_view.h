@@ -1,4 +1,4 @@
-// A view that holds what it shows: it may lie on the heap and outlive its frame.
+// A view that owns its values, so it may be on the heap and outlive its frame.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -9,9 +9,9 @@
 
 namespace guardtree {
 
-/// A frame before its first instruction, as another view shows it. For windows that are
-/// handed to user code: another thread or greenlet may look through one while the frame
-/// runs already, or while the C stack with the first view lies elsewhere.
+/// A copy of a view of a frame before its first instruction. For `Frame` objects that
+/// are passed to user code: another thread or greenlet may use one after the frame has
+/// started to run, or while the C stack with the first view is saved elsewhere.
 class KeptView : public View, public Counted {
 public:
     /// Null with MemoryError set.
@@ -22,11 +22,11 @@ public:
 private:
     KeptView(const View& frame, std::unique_ptr<SlotWord[]> words) noexcept;
 
-    std::unique_ptr<SlotWord[]> words_;  ///< references, or null
+    std::unique_ptr<SlotWord[]> words_;  ///< strong references, or null
     Owned<PyCodeObject> kept_code_;
     Owned<> globals_;
     Owned<> builtins_;
-    Owned<> function_;  ///< which has the closure
+    Owned<> function_;  ///< keeps the closure alive
     Owned<> namespace_;
     Scope kept_scope_;
 };

@@ -1,5 +1,5 @@
-// SlotsView: a view of slots that somebody else holds, an array of values by number;
-// and HeldSlotsView, which holds them itself.
+// SlotsView: a view of an array of values that the caller holds. HeldSlotsView: a view
+// that holds the values itself.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace guardtree {
 
-/// Copies nothing and owns nothing. The array is what the caller has: all locals of a
-/// call, or the arguments of one that gives each by position, which are its first
-/// slots. Who gives fewer than co_nlocalsplus words may only ask for those: what reads
-/// them all (f_locals) needs them all.
+/// Copies nothing and owns nothing. The array contains all locals of a call, or only
+/// the arguments of a call with positional arguments, which are its first slots. If the
+/// array has fewer than co_nlocalsplus words, only those may be read. Code that reads
+/// all slots (f_locals) needs all of them.
 class SlotsView : public View {
 public:
     SlotsView(const Scope& scope, PyObject* const* values) noexcept
@@ -23,10 +23,12 @@ public:
     SlotsView(const Scope&& scope, PyObject* const* values) = delete;
 };
 
-/// A copy of a view that only borrows its values: as they are now, held until it ends.
+/// A copy of a view that only borrows its values. It holds the current values until it
+/// is destroyed.
 class HeldSlotsView : public View {
 public:
-    /// Words of the room for it; 0 of a view whose values are held anyway.
+    /// The number of words that `room` must have. 0 for a view that does not only
+    /// borrow.
     static size_t room(const View& view) noexcept {
         if (!view.only_borrows()) return 0;
         return static_cast<size_t>(view.code().get()->co_nlocalsplus);
@@ -49,7 +51,7 @@ private:
     size_t count_;
 };
 
-/// What a call of `function` is guarded with.
+/// The scope for guards on calls of `function`.
 inline Scope scope_of_call(PyFunctionObject* function) noexcept {
     return {reinterpret_cast<PyCodeObject*>(function->func_code),
             function->func_globals, function->func_builtins, function->func_closure,

@@ -1,4 +1,4 @@
-// Views: making them from a frame, and the locals dict on demand.
+// Views: creates them from a frame, and creates the locals dict on request.
 // SPDX-License-Identifier: MIT
 #include "../cpython/cpython.h"
 
@@ -85,10 +85,10 @@ Borrowed<> View::f_locals() const noexcept {
         if ((kind & CPython::kind_free) != 0 && !is_function) continue;
         PyObject* found = value(slot).get();
         PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, slot);
-        // The first slot of a name speaks for it: an argument, not a free variable.
+        // The first slot of a name counts: an argument, not a free variable.
         if (found && !PyDict_SetDefault(dict.get(), name, found)) return nullptr;
     }
-    if (dict_) return dict_.get();  // another thread's, by now
+    if (dict_) return dict_.get();  // another thread may have created it by now
     dict_ = std::move(dict);
     dicts_built_ = 1;
     ++dicts_built_count;
