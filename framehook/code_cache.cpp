@@ -1,4 +1,4 @@
-// Caches in co_extra: making, resetting, freeing them.
+// Creates, resets and frees caches in co_extra.
 // SPDX-License-Identifier: MIT
 #include "../framelocals/cpython/cpython.h"
 
@@ -16,10 +16,10 @@ Py_ssize_t code_cache_index = -1;
 
 namespace {
 
-/// The last cache made; the others are reached from it.
+/// The newest cache. The others are reachable from it.
 CodeCache* newest = nullptr;
 
-/// CPython calls this when a code object dies, with null where nothing was stored.
+/// CPython calls this when a code object dies. `cache` is null if nothing was stored.
 void release(void* cache) {
     delete static_cast<CodeCache*>(cache);
 }
@@ -43,7 +43,8 @@ CodeCache::~CodeCache() {
 }
 
 void CodeCache::reset_all() noexcept {
-    // Dropping runs user code, which may make and end caches: all are emptied first.
+    // Releasing entries runs user code, which may create and free caches. So all caches
+    // are emptied first.
     std::vector<Shared<Table>> tables;
     References states;
     size_t count = 0;
@@ -54,7 +55,7 @@ void CodeCache::reset_all() noexcept {
         tables.reserve(count);
         states.reserve(count);
     });
-    if (!has_room) return PyErr_Clear();  // they stay till the process ends
+    if (!has_room) return PyErr_Clear();  // they are never freed
     CodeCache* cache = newest;
     while (cache) {
         tables.push_back(std::exchange(cache->table_, Table::empty()));
@@ -89,7 +90,7 @@ CodeCache* CodeCache::of(PyCodeObject* code) noexcept {
     }
     if (!CPython::set_code_extra(code, code_cache_index, cache)) {
         delete cache;
-        // _PyCode_SetExtra does not say so itself (Objects/codeobject.c).
+        // _PyCode_SetExtra does not set MemoryError itself (Objects/codeobject.c).
         if (!PyErr_Occurred()) PyErr_NoMemory();
         return nullptr;
     }
@@ -107,18 +108,19 @@ void CodeCache::add(Shared<Entry> entry) {
     const Entry* instead = nullptr;
     if (table_->entries().size() >= policy().entry_limit)
         instead = table_->least_recent();
-    // What allocates comes first: where it throws, nothing has changed.
+    // Everything that allocates comes first, so nothing has changed if it throws.
     std::string reason = "evicted: the code has as many entries as it may";
     removals_.reserve(most_removals);
     Shared<Table> made = table_->with(entry, instead);
     ++counters.compiled;
-    entry->last_use = use_clock++;  // a hit from here on is later
+    entry->last_use = use_clock++;  // hits from now on have a later time
     if (instead) {
         ++counters.evicted;
         fruitless_ = instead->hits ? 0 : fruitless_ + 1;
         note_removal(*instead, std::move(reason));
     }
-    std::swap(table_, made);  // what goes may run user code: all is set by then
+    // releasing the old table may run user code, so it comes last
+    std::swap(table_, made);
 }
 
 bool CodeCache::remove(const Entry& entry, std::string reason) {
@@ -139,7 +141,8 @@ void CodeCache::note_removal(const Entry& entry, std::string reason) noexcept {
 }
 
 void CodeCache::look_for_dead_entries() {
-    // Looking is O(entries): spread over as many misses.
+    // The search is O(entries), so it only runs once per a number of misses that grows
+    // with them.
     if (++misses_since_look_ * 8 < table_->entries().size()) return;
     misses_since_look_ = 0;
     drop_dead_entries();
@@ -161,7 +164,8 @@ uint64_t CodeCache::hits() const noexcept {
 }
 
 void CodeCache::reset() noexcept {
-    // What goes may run user code that looks at this cache: it must be reset by then.
+    // Releasing references may run user code that uses this cache, so it is reset
+    // before.
     const Shared<Table> table = std::move(table_);
     const Owned<> state = std::move(frame_state_);
     table_ = Table::empty();

@@ -1,4 +1,4 @@
-// Functions of ours: what they share with the program's function.
+// Creates functions that share the data of the program's function.
 // SPDX-License-Identifier: MIT
 #include "../framelocals/cpython/cpython.h"
 
@@ -11,8 +11,8 @@
 namespace guardtree {
 namespace {
 
-/// Puts a reference to `value` into a member of a function, and gives back the one that
-/// it had.
+/// Stores a reference to `value` in a member of a function, and returns the previous
+/// one.
 Owned<> exchange(PyObject*& member, PyObject* value) noexcept {
     return Owned<>::steal(std::exchange(member, Owned<>::share(value).release()));
 }
@@ -50,7 +50,7 @@ bool give_own_function(CPython::Frame* frame) {
         auto* called = reinterpret_cast<PyFunctionObject*>(CPython::function(frame));
         Owned<> made = function_like(called, CPython::code(frame));
         if (!made) return false;
-        // The function before may die of this, which may run user code.
+        // The previous function may die here, which may run user code.
         Owned<>::steal(CPython::exchange_function(frame, made.release())).reset();
     } while (!has_generator_function(frame));
     return true;

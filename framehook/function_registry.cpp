@@ -26,7 +26,7 @@ struct AddressHash {
 
 using Registry = tsl::robin_map<const PyFunctionObject*, GuardedFunction*, AddressHash>;
 
-/// Never destroyed: calls may arrive until the process ends.
+/// Never destroyed, because calls may come until the process ends.
 Registry& registry() noexcept {
     static auto* made = new Registry();
     return *made;

@@ -1,4 +1,4 @@
-// Guarded functions by address: where a call finds its entries.
+// Guarded functions by address: a call finds its entries here.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -12,7 +12,7 @@ class GuardedFunction;
 
 namespace registry_detail {
 
-/// Addresses of functions differ in the bits above these.
+/// The addresses of functions differ only in the bits above these.
 inline constexpr unsigned alignment_bits = 4;
 
 struct Place {
@@ -22,16 +22,16 @@ struct Place {
 
 inline constexpr size_t place_count = 64;
 
-/// In front of the map, which takes about 2 ns more (bench/guarded_calls.py). Changes
-/// of the map empty them all.
+/// A cache in front of the map, which takes about 2 ns more (bench/guarded_calls.py).
+/// Every change of the map clears it.
 [[gnu::visibility("hidden")]] extern Place last_found[place_count];
 
 GuardedFunction* find_in_map(const PyFunctionObject* function) noexcept;
 
 }  // namespace registry_detail
 
-/// What was put for the function at this address, which may be another than the one
-/// that lies there now; or null. Needs the GIL, as all here.
+/// Returns the entry for this address, or null. It may belong to an earlier function at
+/// the same address. Needs the GIL, like all functions here.
 [[gnu::always_inline]] inline GuardedFunction* find_guarded(
     const PyFunctionObject* function) noexcept {
     using namespace registry_detail;
@@ -42,10 +42,10 @@ GuardedFunction* find_in_map(const PyFunctionObject* function) noexcept;
     return find_in_map(function);
 }
 
-/// In place of what was there. std::bad_alloc where there is no memory.
+/// Replaces an existing entry. Throws std::bad_alloc if there is no memory.
 void put_guarded(const PyFunctionObject* function, GuardedFunction* guarded);
 
-/// Nothing where another one is there.
+/// Does nothing if the entry belongs to another object.
 void remove_guarded(const PyFunctionObject* function,
                     const GuardedFunction* guarded) noexcept;
 

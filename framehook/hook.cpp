@@ -1,17 +1,17 @@
-// The evaluator: the hot path of a frame, and what happens on a miss.
+// The evaluator: the hot path of a frame, and the handling of misses.
 // SPDX-License-Identifier: MIT
 //
-// How it works. evaluate_frame decides whether the frame is worth a look and tail-calls
-// the evaluator below. A table of leaf programs is looked up on the way, without a
-// stack frame of ours; decide() does all else. A hit makes the frame a frame of the
-// entry's code. All that a look-up needs is gone from the C stack before the frame
-// runs.
+// How it works. evaluate_frame decides whether the frame needs a look-up. If not, it
+// tail-calls the next evaluator. A table of leaf programs is looked up on the way,
+// without a stack frame of ours. decide() does everything else. A hit turns the frame
+// into a frame of the entry's code. The look-up has released its C stack before the
+// frame runs.
 //
-// Requirements that a change must keep: 1. a frame that is not run by an evaluator is
-// cleared exactly once (call_replacement, abandon); 2. nothing of the cache is touched
-// after substitution, which may free the code and its cache; 3. generators are left
-// alone but at their first instruction; 4. what was true of a frame's function before
-// user code ran is asked again after it (after_user_code).
+// Requirements that a change must keep: 1. a frame that no evaluator runs is cleared
+// exactly once (call_replacement, abandon); 2. substitution may free the code and its
+// cache, so nothing uses the cache after it; 3. generators are handled only at their
+// first instruction; 4. facts about a frame's function are tested again after user code
+// ran (after_user_code).
 #include "../framelocals/cpython/cpython.h"
 
 #include "hook.h"
@@ -36,9 +36,9 @@ using hook_detail::protocol;
 
 Evaluator previous = nullptr;
 
-/// Said by what decides about a frame: it is to be run, as it was or as a frame of
-/// other code. Any other answer is the result of a frame that is gone (null: an
-/// exception is set).
+/// Returned by functions that decide about a frame: run the frame, as it is or as a
+/// frame of other code. Any other result is the result of a frame that is already
+/// cleared (null: an exception is set).
 PyObject* const run_frame = reinterpret_cast<PyObject*>(uintptr_t{1});
 
 PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throwing) {
@@ -47,13 +47,13 @@ PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throw
     return _PyEval_EvalFrameDefault(thread, frame, throwing);
 }
 
-/// Leaves a frame that never ran, with an exception set.
+/// Clears a frame that never ran. An exception is set.
 [[gnu::cold]] PyObject* abandon(PyThreadState* thread, CPython::Frame* frame) {
     CPython::clear_and_pop(thread, frame);
     return nullptr;
 }
 
-/// Of an entry whose code does not fit in place.
+/// Runs an entry whose code does not fit in place.
 [[gnu::noinline]] PyObject* call_entry(PyThreadState* thread, CPython::Frame* frame,
                                        PyCodeObject* code, CodeCache& cache,
                                        PyCodeObject* replacement) {
@@ -77,9 +77,9 @@ PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throw
     return run_frame;
 }
 
-/// Makes the frame one of the entry's code, with `bound` (taken over) as locals. Where
-/// it cannot become one where it lies, the answer is false: a call would begin with
-/// nothing bound.
+/// Turns the frame into a frame of the entry's code, with `bound` as locals (steals the
+/// references). Returns false if this is not possible in place, because a call would
+/// start with unbound locals.
 bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
                    const Entry& entry, PyObject** bound) noexcept {
     const size_t count = entry.slots.size();
@@ -95,7 +95,7 @@ bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* c
     return true;
 }
 
-/// Of an entry that passed, with its values; a miss where they cannot be bound.
+/// Handles a hit with bound values. It counts as a miss if they cannot be bound.
 [[gnu::noinline]] PyObject* hit_bound(PyThreadState* thread, CPython::Frame* frame,
                                       PyCodeObject* code, CodeCache& cache,
                                       const Entry& entry, PyObject** bound) noexcept {
@@ -106,8 +106,8 @@ bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* c
     return run_frame;
 }
 
-/// Of an entry that a callback has just made: its values come from a look-up of it
-/// alone, and where that does not pass, there are none and the frame runs as it was.
+/// Runs a new entry of a callback. Its bound values come from a look-up of that entry
+/// alone. If its guards fail, there are no values and the frame runs as written.
 [[gnu::cold]] PyObject* run_new_bound(PyThreadState* thread, CPython::Frame* frame,
                                       PyCodeObject* code, CodeCache& cache,
                                       const Shared<Entry>& entry, const View& view) {
@@ -126,7 +126,7 @@ bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* c
     return run_frame;
 }
 
-/// The arguments of a callback, whose frame is open while this lives.
+/// The arguments of a callback. Its frame is open during the lifetime of this object.
 struct CallbackArguments {
     CallbackArguments(const View& view, CodeCache& cache)
         : tuple(protocol.arguments(view, cache)) {}
@@ -141,7 +141,7 @@ struct CallbackArguments {
     Owned<> tuple;
 };
 
-/// What the callback returns; null with an exception set.
+/// The result of the callback. Null with an exception set.
 [[gnu::cold]] Owned<> call_callback(const View& view, CodeCache& cache) {
     const Owned<> callback = current_callback();
     const CallbackArguments arguments(view, cache);
@@ -172,7 +172,7 @@ struct CallbackArguments {
     ++cache.counters.misses;
     if (!cache.table()->entries().empty()) ++cache.counters.failed_lookups;
     if (!allocating([&] { cache.look_for_dead_entries(); }))
-        PyErr_Clear();  // they only cost time
+        PyErr_Clear();  // dead entries only cost time
     if (protocol.note_miss && !cache.table()->entries().empty()) {
         const HookPause pause;
         protocol.note_miss(view);
@@ -211,8 +211,8 @@ struct CallbackArguments {
     return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 
-/// What becomes of a frame where user code ran while it was decided: a generator is one
-/// of the frame's code, whatever code the function has by now.
+/// Called if user code may have run during the decision. Makes sure that a generator
+/// belongs to the frame's code, even if the function has other code by now.
 [[gnu::noinline]] PyObject* after_user_code(PyThreadState* thread,
                                             CPython::Frame* frame, PyObject* decided) {
     if (decided != run_frame || has_generator_function(frame)) [[likely]]
@@ -220,14 +220,14 @@ struct CallbackArguments {
     return give_own_function(frame) ? decided : abandon(thread, frame);
 }
 
-/// Values of a look-up that need no room of their own.
+/// The number of values that a look-up can store without an allocation.
 constexpr uint16_t few_values = 8;
 
 CodeCache* find_cache(PyCodeObject* code) noexcept {
     return static_cast<CodeCache*>(CPython::code_extra(code, code_cache_index));
 }
 
-/// Of an entry that passed, once nothing of the look-up runs user code any more.
+/// Handles a hit, when no part of the look-up can run user code any more.
 template <class AnyLookup>
 [[gnu::always_inline]] inline PyObject* run_hit(PyThreadState* thread,
                                                 CPython::Frame* frame,
@@ -242,13 +242,13 @@ template <class AnyLookup>
     return run_entry(thread, frame, code, cache, entry);
 }
 
-/// A look-up that may run user code, is judged, or needs many values.
+/// A look-up that may run user code, is checked in strict mode, or needs many values.
 [[gnu::noinline]] PyObject* decide_large(PyThreadState* thread, CPython::Frame* frame,
                                          PyCodeObject* code, CodeCache& cache) {
     constexpr auto mode = Lookup::Mode::user_code;
     PyObject* decided = nullptr;
     {
-        const FrameView view(frame);  // the end of its dict may run user code, too
+        const FrameView view(frame);  // releasing its dict may run user code, too
         const Table& table = *cache.table();
         Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)),
                       mode, thread);
@@ -267,7 +267,7 @@ template <class AnyLookup>
     return after_user_code(thread, frame, decided);
 }
 
-/// A look-up that runs no user code. A miss may.
+/// A look-up that runs no user code. Handling a miss may run some.
 [[gnu::noinline]] PyObject* decide_small(PyThreadState* thread, CPython::Frame* frame,
                                          PyCodeObject* code, CodeCache& cache) {
     PyObject* decided = nullptr;
@@ -282,7 +282,7 @@ template <class AnyLookup>
     return after_user_code(thread, frame, decided);
 }
 
-/// Without a look-up: no entry passed.
+/// Handles a miss without another look-up.
 [[gnu::cold, gnu::noinline]] PyObject* decide_missed(PyThreadState* thread,
                                                      CPython::Frame* frame,
                                                      PyCodeObject* code,
@@ -295,7 +295,7 @@ template <class AnyLookup>
     return after_user_code(thread, frame, decided);
 }
 
-/// Of a code that was never looked up.
+/// Handles a code object that has no cache yet.
 [[gnu::cold, gnu::noinline]] PyObject* decide_new(PyThreadState* thread,
                                                   CPython::Frame* frame,
                                                   PyCodeObject* code) {
@@ -306,8 +306,8 @@ template <class AnyLookup>
     return decide_small(thread, frame, code, *cache);
 }
 
-/// What becomes of a frame. `missed`: the table was looked up and no entry passed. Has
-/// no stack frame of its own: the last thing it does is a call.
+/// Decides about a frame. `missed`: the table was looked up and no entry passed. It
+/// ends in a tail call, so it has no stack frame of its own.
 PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
                  CodeCache* cache, bool missed) {
     if (hook_thread.passing == code) [[unlikely]] {
@@ -333,7 +333,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
         PyExc_RecursionError,
         "maximum recursion depth exceeded: under a frame evaluator each call "
         "takes C stack, and the thread's is used up");
-    // Raised where the frame stands, so that a generator's handlers run.
+    // Raised inside the frame, so that a generator's handlers run.
     return evaluate_below(thread, frame, 1);
 }
 
@@ -345,7 +345,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_below(thread, frame, 0);
 }
 
-/// A frame of a code that is skipped, or that allows less of what it calls.
+/// A frame of a code object that is skipped, or that limits the mode of its callees.
 [[gnu::noinline]] PyObject* evaluate_special(PyThreadState* thread,
                                              CPython::Frame* frame, CodeCache* cache) {
     if (!cache || cache->most_inside == Mode::compile)
@@ -356,7 +356,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_decided(thread, frame, CPython::code(frame), cache, false);
 }
 
-/// The frame of a code that is new, or whose table is of leaf programs.
+/// A frame of a code object that is new, or whose table has only leaf programs.
 [[gnu::noinline]] PyObject* evaluate_leaf(PyThreadState* thread, CPython::Frame* frame,
                                           PyCodeObject* code, CodeCache* cache) {
     bool missed = false;
@@ -377,8 +377,8 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_decided(thread, frame, code, cache, missed);
 }
 
-/// The part of evaluate_frame for threads with a callback. Has no stack frame of its
-/// own: the last thing it does is a call.
+/// The part of evaluate_frame for threads with a callback. It ends in a tail call, so
+/// it has no stack frame of its own.
 [[gnu::noinline]] PyObject* evaluate_hooked(PyThreadState* thread,
                                             CPython::Frame* frame) {
     PyCodeObject* code = CPython::code(frame);
@@ -390,7 +390,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_decided(thread, frame, code, cache, false);
 }
 
-/// evaluate_held, where it takes a look at the greenlets.
+/// The slow path of evaluate_held, which has to identify the greenlet.
 [[gnu::noinline]] PyObject* evaluate_settled(PyThreadState* thread,
                                              CPython::Frame* frame) {
     HookThread& hot = hook_thread;
@@ -399,7 +399,7 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_hooked(thread, frame);
 }
 
-/// While a pause, a limit or a pass is open in any greenlet of this thread.
+/// For threads in which a pause, a limit or a pass is open in any greenlet.
 [[gnu::noinline]] PyObject* evaluate_held(PyThreadState* thread, CPython::Frame* frame,
                                           int throwing) {
     if (hook_thread.is_known_paused(thread) || throwing) [[likely]]
@@ -407,11 +407,11 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
     return evaluate_settled(thread, frame);
 }
 
-/// The rest of evaluate_frame: there is stack enough.
+/// The rest of evaluate_frame, when there is enough stack.
 inline PyObject* evaluate_with_stack(PyThreadState* thread, CPython::Frame* frame,
                                      int throwing) {
     if (hook_thread.active <= Mode::off || throwing) {
-        // Read again: a value kept for this costs frames that are looked up a load.
+        // Read again, because keeping the value would cost looked-up frames a load.
         const volatile Mode& active = hook_thread.active;
         if (active == Mode::held) [[unlikely]]
             return evaluate_held(thread, frame, throwing);
@@ -420,8 +420,8 @@ inline PyObject* evaluate_with_stack(PyThreadState* thread, CPython::Frame* fram
     return evaluate_hooked(thread, frame);
 }
 
-/// Where the stack pointer is below the thread's floor: the stack is low, its floor was
-/// not read yet, or a fiber runs on a stack of its own.
+/// Called if the stack pointer is below the thread's floor: the stack is low, its floor
+/// was not read yet, or a fiber runs on a stack of its own.
 [[gnu::cold, gnu::noinline]] PyObject* evaluate_below_floor(PyThreadState* thread,
                                                             CPython::Frame* frame,
                                                             int throwing) {

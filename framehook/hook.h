@@ -10,34 +10,36 @@ struct _PyInterpreterFrame;
 
 namespace guardtree {
 
-/// What a callback decided about a frame without a hit.
+/// A callback's decision about a frame without a hit.
 struct MissOutcome {
     enum Action { run_plain, skip_code, run_entry, raise } action = run_plain;
 
-    Shared<Entry> entry;  ///< with run_entry: added to the code's cache and run
+    Shared<Entry> entry;  ///< with run_entry: is added to the code's cache and runs
 };
 
-/// What callbacks are given and what their answers mean: set by the layer that knows
-/// their Python types. The hook calls the callback itself, so that no foreign C++ frame
-/// is on the stack meanwhile. What runs other user code is not noexcept: a daemon
-/// thread that ends there at exit is unwound.
+/// The arguments of callbacks and the meaning of their results. The layer that knows
+/// the Python types sets this. The hook calls the callback itself, so that no foreign
+/// C++ frame is on the stack during the call. Functions that run other user code are
+/// not noexcept, because a daemon thread that ends there at exit is unwound.
 struct CallbackProtocol {
-    /// True for frames of that layer's own code, which no callback is asked about.
+    /// True for frames of that layer's own code. The callback is never called for
+    /// these.
     bool (*is_own)(const View& view) = nullptr;
-    /// The tuple of arguments for a frame; null with an exception set.
+    /// The tuple of arguments for a frame. Null with an exception set.
     Owned<> (*arguments)(const View& view, CodeCache& cache) = nullptr;
-    /// The callback is over, however it ended: the frame among `arguments` closes.
+    /// Called when the callback has returned or raised. Closes the frame in
+    /// `arguments`.
     void (*close)(PyObject* arguments) noexcept = nullptr;
-    /// The meaning of an answer; with `raise` an exception is set.
+    /// Converts the callback's result. With `raise`, an exception is set.
     MissOutcome (*interpret)(PyObject* answer, const View& view) = nullptr;
-    /// Sets the exception of a miss where misses are to raise.
+    /// Sets the exception for a miss, if misses raise.
     void (*raise_miss)(const View& view, const CodeCache& cache) = nullptr;
-    /// Told of a miss of a code that has entries, and of each entry that is made, while
-    /// somebody wants to know; else null. No exception is left pending.
+    /// Called on a miss of a code object that has entries, and for each new entry. Null
+    /// when nobody listens. They leave no exception pending.
     void (*note_miss)(const View& view) = nullptr;
     void (*note_entry)(PyCodeObject* code, const CodeCache& cache) = nullptr;
-    /// In strict mode: false with an exception set where a look-up's answer (null: no
-    /// entry) is not what others say. Else null.
+    /// In strict mode: returns false, with an exception set, if the result of a look-up
+    /// (null: no entry) differs from that of the reference evaluations. Otherwise null.
     bool (*is_right_answer)(const View& view, const Table& table,
                             const Entry* found) = nullptr;
 };
@@ -52,16 +54,17 @@ inline const CallbackProtocol& callback_protocol() noexcept {
     return hook_detail::protocol;
 }
 
-/// Adds an entry to a code's cache, and tells of it. Where the entry's code is this
-/// code, the entry refers to it weakly from here on. False with an exception set.
+/// Adds an entry to a code object's cache, and calls note_entry. If the entry's code is
+/// this same code object, the entry's reference becomes weak. False with an exception
+/// set.
 [[nodiscard]] bool add_entry(PyCodeObject* code, CodeCache& cache, Shared<Entry> entry);
 
-/// The evaluator. Costs a frame of a thread without a callback one thread-local load.
-/// Pass-through is a tail call: no C stack of its own.
+/// The evaluator. For a thread without a callback it takes one thread-local load. It
+/// passes a frame on by a tail call, which needs no C stack.
 PyObject* evaluate_frame(PyThreadState* thread, _PyInterpreterFrame* frame,
                          int throwing);
 
-/// The evaluator that frames are handed on to; null: CPython's own.
+/// The evaluator that frames are passed on to. Null means CPython's own.
 using Evaluator = PyObject* (*)(PyThreadState*, _PyInterpreterFrame*, int);
 Evaluator previous_evaluator() noexcept;
 void set_previous_evaluator(Evaluator evaluator) noexcept;

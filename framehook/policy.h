@@ -1,4 +1,4 @@
-// What a caller may settle: misses, warm-up, entries that are too many.
+// Settings for misses, warm-up and the number of entries.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstddef>
@@ -6,17 +6,17 @@
 
 namespace guardtree {
 
-/// What becomes of a frame that no entry serves.
+/// What happens to a frame for which no entry passes.
 enum class OnMiss : uint8_t {
-    ask,    ///< the callback
-    plain,  ///< it runs as it was
-    raise,  ///< GuardMiss, where the code has entries; else it is asked
+    ask,    ///< call the callback
+    plain,  ///< run the frame as written
+    raise,  ///< raise GuardMiss if the code has entries, otherwise call the callback
 };
 
-/// What becomes of a new entry when there are as many as may be.
+/// What happens to a new entry when the limit is reached.
 enum class WhenFull : uint8_t {
-    evict,  ///< it takes the place of the one hit longest ago, as misses count time
-    keep,   ///< it is not made: the callback is no longer asked
+    evict,  ///< it replaces the least recently used entry
+    keep,   ///< it is not created; the callback is no longer called
 };
 
 struct Policy {
@@ -25,10 +25,12 @@ struct Policy {
     size_t entry_limit = usual_entry_limit;
     WhenFull when_full = WhenFull::evict;
     OnMiss on_miss = OnMiss::ask;
-    uint64_t warm_up = 0;  ///< frames that run plain before the callback is asked
+    /// number of misses that run as written before the callback is called
+    uint64_t warm_up = 0;
 };
 
-/// Of every code that has none of its own. Process-wide; needs the GIL.
+/// The policy of every code object that has none of its own. Process-wide; needs the
+/// GIL.
 Policy& default_policy() noexcept;
 
 }  // namespace guardtree

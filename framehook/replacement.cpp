@@ -1,4 +1,4 @@
-// Replacement code: what fits, in place, and as a call.
+// Replacement code: decides what fits, and runs code as a call.
 // SPDX-License-Identifier: MIT
 #include "../framelocals/cpython/cpython.h"
 
@@ -29,7 +29,7 @@ namespace {
 constexpr int compared_flags = generator_flags | CO_ITERABLE_COROUTINE | CO_VARARGS |
                                CO_VARKEYWORDS | CO_OPTIMIZED | CO_NEWLOCALS;
 
-/// Names compared one by one: a repr is cut.
+/// Compares names one by one, because a repr would be cut.
 bool same_names(PyCodeObject* a, int from_a, PyCodeObject* b, int from_b,
                 int count) noexcept {
     for (int i = 0; i < count; ++i) {
@@ -77,8 +77,8 @@ std::string differs(const char* what, const std::string& expected,
     return std::string(what) + " differ: expected " + expected + ", found " + found;
 }
 
-/// The arguments of the frame as a call: positional and `*args` in `positional`, the
-/// rest in `keywords` (null when there are none).
+/// The arguments of the frame as call arguments: positional ones and `*args` in
+/// `positional`, the rest in `keywords` (null if there are none).
 bool collect(const View& view, PyCodeObject* code, Owned<>& positional,
              Owned<>& keywords) {
     int slot = 0;
@@ -112,7 +112,8 @@ bool collect(const View& view, PyCodeObject* code, Owned<>& positional,
     return static_cast<bool>(keywords);
 }
 
-/// Class bodies, modules and exec() run in a namespace, which only this entry takes.
+/// Class bodies, modules and exec() run in a namespace. Only PyEval_EvalCodeEx accepts
+/// one.
 Owned<> run_body(const View& view, PyCodeObject* code) {
     const Owned<> locals = Owned<>::share(view.f_locals().get());
     return Owned<>::steal(
@@ -131,9 +132,9 @@ Owned<> call(const View& view, PyCodeObject* original, PyCodeObject* replacement
             reinterpret_cast<PyFunctionObject*>(view.function().get()), replacement);
         if (!function || !collect(view, original, positional, keywords)) return {};
     }
-    // The frame that this makes is the replacement itself: the hook lets it pass.
-    // Python code may run before it is made (a keyword's `__eq__`), and is looked up as
-    // ever.
+    // The new frame runs the replacement itself, so the hook must ignore it. Python
+    // code may run before it is created (a keyword's `__eq__`), and is looked up as
+    // usual.
     const HookPass pass(replacement);
     if (!is_function) return run_body(view, replacement);
     return Owned<>::steal(

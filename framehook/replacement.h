@@ -1,4 +1,4 @@
-// Running an entry's code in place of a frame's own, and which code can be run so.
+// Runs an entry's code instead of a frame's own, and decides which code can be used.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -13,35 +13,37 @@ struct _PyInterpreterFrame;
 
 namespace guardtree {
 
-/// Empty when `replacement` can run in frames of `original`, else what differs:
+/// Empty if `replacement` can run in frames of `original`, otherwise the difference:
 /// argument counts, kinds and names, free variables, generator kind. Other locals,
-/// cells and the stack may differ.
+/// cells and the stack size may differ.
 std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacement);
 
-/// Slots of arguments, `*args` and `**kwargs` included: the first ones.
+/// The number of argument slots, including `*args` and `**kwargs`. They are the first
+/// slots.
 int argument_slots(PyCodeObject* code) noexcept;
 
-/// Empty when the locals of `replacement` that have these names (a tuple) can be bound
-/// before it starts; `slots` gets their places. Arguments and free variables cannot.
+/// Empty if the locals of `replacement` with these names (a tuple) can be bound before
+/// it starts; `slots` receives their slot numbers. Arguments and free variables cannot
+/// be bound.
 std::string bindings_problem(PyCodeObject* replacement, PyObject* names,
                              std::vector<uint16_t>& slots);
 
-/// Whether frames of `original` can become frames of `replacement` where they lie as
-/// far as the codes go: what has bindings does not run otherwise.
+/// Whether frames of `original` can become frames of `replacement` in place, as far as
+/// the code objects are concerned. An entry with bindings does not run otherwise.
 bool may_fit_in_place(PyCodeObject* original, PyCodeObject* replacement) noexcept;
 
-/// Whether call_replacement gives the entry's code the builtins of `frame`. CPython
-/// reads those of a class body or module from its globals, where they may be others by
-/// now. Functions have theirs.
+/// Whether call_replacement runs the entry's code with the builtins of `frame`. CPython
+/// reads the builtins of a class body or module from its globals, which may have
+/// changed. Functions have their own.
 bool may_be_called(const _PyInterpreterFrame* frame, PyCodeObject* original) noexcept;
 
-/// The fall-back: calls `replacement` as a function with the frame's arguments, clears
-/// the frame, and returns the call's result (null with an exception set). One function
-/// call for profilers and tracers, as in place. About 100 ns.
+/// The fall-back. Calls `replacement` as a function with the frame's arguments, clears
+/// the frame, and returns the result of the call (null with an exception set).
+/// Profilers and tracers see one function call, as in place. About 100 ns.
 PyObject* call_replacement(PyThreadState* thread, _PyInterpreterFrame* frame,
                            PyCodeObject* original, PyCodeObject* replacement);
 
-/// Tests run every replacement as a call with this.
+/// Tests use this to run every replacement as a call.
 [[gnu::visibility("hidden")]] extern bool always_call;
 
 }  // namespace guardtree

@@ -1,10 +1,11 @@
-// Reading the bounds of the calling thread's stack, and of stacks that are not its own.
+// Reads the bounds of the calling thread's stack, and of stacks that a program
+// allocated.
 // SPDX-License-Identifier: MIT
 //
 // Fibers (ucontext, Boost.Context, Julia's tasks) run Python on stacks that the program
-// allocated itself. Their bounds are those of the mapping in /proc/self/maps that the
-// stack pointer is in. It is read once for each mapping and kept, since reading takes
-// tens of microseconds.
+// allocated itself. The bounds of such a stack are those of the mapping in
+// /proc/self/maps that contains the stack pointer. Each mapping is read once and kept,
+// because reading takes tens of microseconds.
 #include "stack_floor.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ struct Range {
     }
 };
 
-/// The calling thread's own stack, as it was read last.
+/// The calling thread's own stack, as last read.
 thread_local constinit Range own_stack;
 
 uintptr_t floor_of(const Range& stack, size_t most) noexcept {
@@ -54,7 +55,7 @@ public:
     }
 
 private:
-    /// A number and the character behind it.
+    /// Reads a number and the character after it.
     bool number(uintptr_t& value) noexcept {
         value = 0;
         for (;;) {
@@ -79,14 +80,14 @@ private:
     int file_;
     size_t at_ = 0;
     size_t end_ = 0;
-    /// Not on the stack, which may be low. Guarded by the GIL.
+    /// Not on the stack, which may be nearly full. Protected by the GIL.
     static inline char buffer_[4096];
 };
 
-/// Mappings that fibers have run on, in order of address. Guarded by the GIL.
+/// Mappings that fibers have run on, sorted by address. Protected by the GIL.
 class ForeignStacks {
 public:
-    /// The mapping that has `address`, as it was read last; null when none was.
+    /// The mapping that contains `address`, as last read. Null if it was never read.
     const Range* find(uintptr_t address) const noexcept {
         const auto is_under = [](uintptr_t a, const Range& range) {
             return a < range.low;
@@ -96,7 +97,7 @@ public:
         return after - 1;
     }
 
-    /// The same, read now. Null where it cannot be read.
+    /// The same, read now. Null if it cannot be read.
     const Range* read(uintptr_t address) noexcept {
         MapReader reader;
         Range mapping;
@@ -108,7 +109,7 @@ public:
 
 private:
     const Range* keep(const Range& mapping) noexcept {
-        // What overlaps it is gone.
+        // Mappings that overlap it no longer exist.
         Range* end = std::remove_if(kept_, kept_ + count_, [&](const Range& each) {
             return each.low < mapping.high && mapping.low < each.high;
         });
@@ -129,15 +130,14 @@ private:
 
 constinit ForeignStacks foreign_stacks;
 
-/// True when less than 16 KiB (a quarter of a small stack) are left of the stack that
-/// `here` is in, which is not the thread's own: a fiber's. The end of the memory
-/// mapping counts as the end of the stack. False where that cannot be read. Needs the
-/// GIL.
+/// Whether less than 16 KiB (or a quarter of a small stack) is left on the stack that
+/// contains `here` and is not the thread's own: a fiber's. The end of the memory
+/// mapping counts as the end of the stack. False if it cannot be read. Needs the GIL.
 bool is_foreign_stack_low(uintptr_t here) noexcept {
     constexpr size_t margin = size_t{16} * 1024;
     const Range* stack = foreign_stacks.find(here);
     if (stack && here >= floor_of(*stack, margin)) return false;
-    // New, or low: the mapping may be another one by now.
+    // Unknown, or low: the mapping may have changed.
     stack = foreign_stacks.read(here);
     return stack && here < floor_of(*stack, margin);
 }
@@ -152,7 +152,7 @@ uintptr_t find_stack_floor() noexcept {
         pthread_attr_getstack(&attributes, &low, &size);
         pthread_attr_destroy(&attributes);
     }
-    // Unknown bounds: an address that no frame is under.
+    // The bounds are unknown: returns an address that no frame is below.
     if (!low) return 1;
     own_stack.low = reinterpret_cast<uintptr_t>(low);
     own_stack.high = own_stack.low + size;
@@ -165,7 +165,7 @@ uintptr_t find_stack_floor() noexcept {
     const uintptr_t here = stack_pointer();
     if (here >= floor) return false;
     if (own_stack.has(here)) return true;
-    // The main thread's stack grows where its limit was raised after it was read.
+    // The main thread's stack can grow if its limit was raised after it was read.
     if (!foreign_stacks.find(here)) {
         floor = find_stack_floor();
         if (own_stack.has(here)) return here < floor;

@@ -1,10 +1,10 @@
-// Threads' callbacks: who has one, and when the evaluator is installed.
+// The callbacks of threads, and the installation of the evaluator.
 // SPDX-License-Identifier: MIT
 //
-// A thread's callback is owned by a record in the dict of its thread state, so it goes
-// when the thread goes, wherever that happens (its end, fork, interpreter exit). The
-// count of threads is kept by state, not by calls: None -> callable and False -> None
-// each change it, callable -> False does not.
+// A record in the dict of the thread state owns a thread's callback. So it is released
+// with the thread, however that ends (its end, fork, interpreter exit). The number of
+// threads with a callback follows from states, not from calls: None -> callable and
+// False -> None change it, callable -> False does not.
 #include "../framelocals/cpython/cpython.h"
 
 #include "thread_state.h"
@@ -23,20 +23,20 @@ PyObject* raise_on_miss = nullptr;
 int threads_with_callback = 0;
 bool is_shut_down = false;
 
-/// Another evaluator was put above ours when ours was to go. It may call ours for ever
-/// (it saved it as its previous one), so ours must not be put above it: they would call
-/// each other without end.
+/// Another evaluator was installed above ours when ours should have been removed. It
+/// saved ours as its previous one and may call it forever. So ours must not be
+/// installed above it: they would call each other endlessly.
 bool is_below_another = false;
 
-/// The thread state whose record ended last in this thread: it is ending itself. What a
-/// finalizer would set now, nothing would take out again.
+/// The thread state whose record was last destroyed in this thread, because that state
+/// is ending. If a finalizer set a callback now, nothing would remove it.
 thread_local constinit uint64_t ended_thread = 0;
 
 uint64_t current_state() noexcept {
     return PyThreadState_GetID(PyThreadState_Get());
 }
 
-/// It was said that another evaluator stands where ours was, which is said once.
+/// The warning about another evaluator was issued. It is issued only once.
 bool is_replacement_told = false;
 
 struct ThreadRecord {
@@ -49,9 +49,9 @@ struct ThreadRecord {
 
 ThreadRecord* records = nullptr;
 
-/// For a record that was made while its thread state was ending, by a finalizer: the
-/// thread state's dict is not cleared a second time. Runs where the thread itself ends,
-/// without the GIL, and has the main thread take the callback back.
+/// For a record that a finalizer creates while its thread state is ending. The dict of
+/// the thread state is not cleared a second time. This runs when the thread itself
+/// ends, without the GIL, and makes the main thread remove the callback.
 class EndOfThread {
 public:
     EndOfThread() = default;
@@ -63,7 +63,7 @@ public:
         Py_AddPendingCall(&end_late, reinterpret_cast<void*>(uintptr_t{state}));
     }
 
-    uint64_t state = 0;  ///< of the record; 0 where it ended in time
+    uint64_t state = 0;  ///< of the record; 0 if it ended in time
 
 private:
     static int end_late(void* state) noexcept;
@@ -105,8 +105,8 @@ void uninstall() noexcept {
         interpreter, previous ? previous : _PyEval_EvalFrameDefault);
 }
 
-/// Says so where another evaluator stands in the place of ours. A filter that makes the
-/// warning an error has it reported as unraisable: the callback has changed already.
+/// Warns if another evaluator has replaced ours. If a filter turns the warning into an
+/// error, it is reported as unraisable, because the callback has changed already.
 void warn_of_replacement() noexcept {
     if (is_shut_down || is_replacement_told || is_hook_installed()) return;
     is_replacement_told = true;
@@ -131,7 +131,7 @@ void count(Mode before, Mode after) noexcept {
 void end_record(PyObject* capsule) {
     auto* record =
         static_cast<ThreadRecord*>(PyCapsule_GetPointer(capsule, record_name));
-    // The thread's own storage is there only as long as the thread runs.
+    // Thread-local storage exists only while the thread runs.
     ThreadRecord** link = &records;
     while (*link != record) link = &(*link)->next;
     *link = record->next;
@@ -158,7 +158,7 @@ int EndOfThread::end_late(void* state) noexcept {
     return 0;
 }
 
-/// This thread's record, made at the first request. Null with an exception set.
+/// This thread's record, created on first use. Null with an exception set.
 ThreadRecord* thread_record() noexcept {
     PyObject* dict = nullptr;
     if (current_state() != ended_thread)
@@ -168,8 +168,8 @@ ThreadRecord* thread_record() noexcept {
                         "this thread is ending, so it cannot have a callback");
         return nullptr;
     }
-    // Without memory for the name there is no answer, least of all that none is there.
-    // Kept, so that a thread with a record can always have its callback changed.
+    // Without memory for the name, we cannot know whether there is a record. The name
+    // is kept, so that the callback of a thread with a record can always be changed.
     static PyObject* name = nullptr;
     if (!name) name = PyUnicode_FromString(record_name);
     if (!name) return nullptr;
@@ -191,7 +191,7 @@ ThreadRecord* thread_record() noexcept {
     record->next = std::exchange(records, record);
     end_of_thread.state = record->state;
     if (PyDict_SetItem(dict, name, capsule.get()) == 0) return record;
-    record->thread = 0;  // the end of this record is not that of the thread
+    record->thread = 0;  // the end of this record is not the end of the thread
     end_of_thread.state = 0;
     return nullptr;
 }
@@ -243,7 +243,7 @@ int hooked_threads() noexcept {
 
 void shut_down() noexcept {
     is_shut_down = true;
-    // A callback holds its module's globals, which would outlive the module's end.
+    // A callback refers to its module's globals, which would outlive the module.
     if (!set_callback(Py_None)) PyErr_Clear();
     uninstall();
     CodeCache::reset_all();
