@@ -1,4 +1,4 @@
-// The table of the C interface, with its layout, and what the library says of itself.
+// The table of the C interface, its layout, and the library's features.
 // SPDX-License-Identifier: MIT
 #include "../framelocals/cpython/cpython.h"
 
@@ -14,7 +14,8 @@
 namespace guardtree {
 namespace {
 
-// What clients were built with: a member never moves, new ones go to the end.
+// Clients were compiled with this layout. A member never moves, and new members are
+// added at the end.
 #define GUARDTREE_AT(member, word) \
     static_assert(offsetof(guardtree_api, member) == (word) * sizeof(void*))
 GUARDTREE_AT(abi, 0);
@@ -70,8 +71,8 @@ int64_t feature(const char* name) {
     return -1;
 }
 
-/// A function of the table as C clients may call it: where an allocation in it fails,
-/// MemoryError is set, and it gives the answer that stands for an exception.
+/// Wraps a function of the table for C clients: if an allocation in it fails, it sets
+/// MemoryError and returns the result that stands for an exception.
 template <auto function, auto failed>
 struct Caught;
 
@@ -91,7 +92,7 @@ constexpr auto caught = Caught<function, failed>::call;
 }  // namespace
 
 const char* answer_text(int answer) noexcept {
-    // By the answer's distance from GUARDTREE_HIT.
+    // Indexed by the distance from GUARDTREE_HIT.
     constexpr const char* texts[] = {
         "an entry's guards pass, or a view was made",
         "no entry's guards pass",

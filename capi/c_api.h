@@ -1,4 +1,4 @@
-// The C interface from inside: the table that the capsule holds.
+// The internal side of the C interface: the table in the capsule.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -9,23 +9,23 @@
 
 namespace guardtree {
 
-/// What guards are for: a function and its code, or code alone. Held.
+/// The scope of guards: a function and its code, or only code. Strong references.
 struct OwnedScope {
     Owned<PyCodeObject> code;
     Owned<> function;  ///< or null
 
-    /// False with TypeError set for what is neither.
+    /// Returns false, with TypeError set, for other objects.
     static bool of(PyObject* object, OwnedScope& to);
 
-    /// For the text's names: borrowed from this.
+    /// The scope for names in text. Borrowed from this object.
     Scope names() const noexcept;
 };
 
-/// The table; it lives as long as the process. `version`: of the library.
+/// The table, which lives as long as the process. `version`: the library's version.
 const guardtree_api* c_api(const char* version) noexcept;
 
-/// Reads a Python GuardManager, for the layer that knows the type: false with an
-/// exception set for what is none.
+/// Reads a Python GuardManager. The layer that knows the type sets it. Returns false,
+/// with an exception set, for other objects.
 using GuardsReader = bool (*)(PyObject* guards, OwnedScope& scope, Tree& to);
 void set_guards_reader(GuardsReader read) noexcept;
 

@@ -1,4 +1,4 @@
-// What the C interface's opaque names stand for, and the functions of its table.
+// The structs behind the C interface's opaque names, and the functions of its table.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -16,40 +16,45 @@ struct guardtree_tree {
     guardtree::Tree tree;
 };
 
-/// Counted, so that a look-up whose guards run user code outlives a table_free in it.
+/// Counted, so that a look-up whose guards run user code keeps it alive if they call
+/// table_free.
 struct guardtree_table : guardtree::Counted {
-    // What a look-up reads comes first.
-    guardtree::Identity code;  ///< weak: codes take weak references
+    // The members that a look-up reads come first.
+    guardtree::Identity code;  ///< weak: code objects support weak references
     guardtree::Shared<guardtree::Table> entries =
         guardtree::make_shared_counted<guardtree::Table>();
-    /// How it is looked up: leaf kinds on locals alone; guards that fetch values;
-    /// entries that hand some over; guards that run user code, with or without those.
+    /// The kind of look-up that it needs: only leaf kinds on locals; guards that fetch
+    /// values; entries with bound values; guards that run user code, with or without
+    /// bound values.
     enum class Way : uint8_t { leaf, values, bound, pinned } way = Way::leaf;
-    size_t most_bound = 0;  ///< values that an entry hands over
+    size_t most_bound = 0;  ///< maximum number of bound values
     uint64_t misses = 0;
-    guardtree::Identity function;  ///< of no object for code alone
+    /// refers to no object if the scope is a code object
+    guardtree::Identity function;
     guardtree::References references;
     uint64_t last_entry = 0;
-    guardtree::Shared<guardtree_table> own;  ///< the client's; empty once it is freed
+    /// the client's reference; empty after table_free
+    guardtree::Shared<guardtree_table> own;
 
-    /// What the table is of; None once that has died.
+    /// The table's code object, or None if it has died.
     const PyObject* living_code() const noexcept { return code.weak->wr_object; }
 };
 
 namespace guardtree {
 
-/// What lies in a guardtree_view. `mark` is its first word, which clients make 0: of a
-/// view that was made, it tells where, and of which code.
+/// The content of a guardtree_view. `mark` is its first word, which clients set to 0.
+/// In a view that was made, it encodes the view's address and code object.
 struct HeldView {
     enum class Kind : uint8_t { frame, slots, mapping, arguments };
 
-    static constexpr uint64_t made_mark = 0x6775617264747265;  // no pointer, no size
+    // not a pointer, not a size
+    static constexpr uint64_t made_mark = 0x6775617264747265;
     static constexpr size_t room = 256;
 
     uint64_t mark = 0;
     const PyObject* code = nullptr;
-    uint32_t users = 0;      ///< look-ups that may run user code
-    bool is_ending = false;  ///< to be ended by the last of them
+    uint32_t users = 0;      ///< running look-ups that may run user code
+    bool is_ending = false;  ///< the last of them must end the view
     Kind kind = Kind::frame;
     const View* view = nullptr;
     alignas(8) std::byte storage[room];
@@ -58,21 +63,21 @@ struct HeldView {
         return reinterpret_cast<HeldView*>(view);
     }
 
-    /// A view is where it was made: one that was copied is none.
+    /// A view must stay where it was made; a copied one is not valid.
     bool is_made() const noexcept { return is_made_of(code); }
 
-    /// The same, and of this code, in one compare. False for None.
+    /// The same, for this code object, in one compare. False for None.
     bool is_made_of(const PyObject* other) const noexcept {
         return mark == mark_of(other);
     }
 
-    /// Once all else is there.
+    /// Called after all other members are set.
     void set_made() noexcept {
         code = reinterpret_cast<const PyObject*>(view->code().get());
         mark = mark_of(code);
     }
 
-    /// Ends it, or has the last look-up end it.
+    /// Ends the view, or makes the last look-up end it.
     void end() noexcept;
 
 private:
@@ -84,7 +89,7 @@ private:
 
 static_assert(sizeof(HeldView) <= sizeof(guardtree_view));
 
-/// Keeps a view from being ended while user code may run.
+/// Prevents a view from being ended while user code may run.
 class ViewUse {
 public:
     explicit ViewUse(HeldView& held) noexcept : held_(held) { ++held_.users; }
@@ -106,7 +111,7 @@ void raise_diagnostic(const Diagnostic& problem) noexcept;
 /// Sets the exception of an argument that must not be NULL.
 void raise_null(const char* function) noexcept;
 
-/// One of the answers as a sentence.
+/// A result as a sentence.
 const char* answer_text(int answer) noexcept;
 
 namespace c_functions {

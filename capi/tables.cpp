@@ -1,10 +1,10 @@
-// Tables through the C interface: entries with payloads of C's, counters, look-ups.
+// Tables of the C interface: entries with payloads of C clients, counters, look-ups.
 // SPDX-License-Identifier: MIT
 //
-// A look-up that runs no user code touches nothing but the table and the client's
-// scratch. One that does is on its own: it holds the table and the entries, uses words
-// of its own (a check may look up with the same scratch), and gives out what it found
-// only if the entry is still there.
+// A look-up that runs no user code uses only the table and the client's scratch. A
+// look-up that may run user code is independent of the client: it holds the table and
+// the entries, uses its own memory (a check may look up with the same scratch), and
+// returns the entry only if it is still in the table.
 #include <Python.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace guardtree {
 namespace {
 
-/// What an entry of such a table has as its payload.
+/// The payload object of an entry of such a table.
 struct PayloadObject {
     PyObject base;
     void* pointer;
@@ -92,7 +92,7 @@ int found_entry(const Entry& entry, guardtree_found& found) noexcept {
     return GUARDTREE_HIT;
 }
 
-/// Hands over what was found; null: nobody wants it.
+/// Passes on the bound values. If `to` is null, they are not wanted.
 template <class AnyLookup>
 void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
     if (!to || !lookup.has_values()) return;
@@ -100,13 +100,13 @@ void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
     to->count = lookup.value_count();
 }
 
-/// Of a table that runs user code.
+/// The look-up of a table that may run user code.
 [[gnu::noinline]] int look_up_pinned(guardtree_table* given, guardtree_view* view,
                                      PyObject**, size_t, guardtree_found* found,
                                      guardtree_bound* bound) {
     PyThreadState* const thread = PyThreadState_Get();
     if (has_exception(thread)) [[unlikely]]
-        return GUARDTREE_EXCEPTION;  // the client's own
+        return GUARDTREE_EXCEPTION;  // the client had an exception pending already
     constexpr auto mode = Lookup::Mode::user_code;
     guardtree_table& table = *given;
     HeldView& held = *HeldView::of(view);
@@ -121,7 +121,7 @@ void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
         ++table.misses;
         return PyErr_Occurred() ? GUARDTREE_EXCEPTION : GUARDTREE_MISS;
     }
-    lookup.close();  // as that may run user code, too
+    lookup.close();  // closing may run user code, too
     const bool is_there = table.entries.get() == &entries ||
                           find_entry(*table.entries, payload_of(*entry).entry);
     if (!is_there) [[unlikely]]
@@ -134,8 +134,8 @@ void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
     return scratch ? GUARDTREE_TOO_SMALL : GUARDTREE_NULL;
 }
 
-/// Of a table whose guards fetch values, but run no user code. Takes what a look-up is
-/// given as it is: nothing has to be moved.
+/// The look-up of a table whose guards fetch values but run no user code. It has the
+/// parameters of look_up, so that no argument must be moved.
 template <bool may_bind = true>
 [[gnu::noinline]] int look_up_values(guardtree_table* table, guardtree_view* view,
                                      PyObject** scratch, size_t size,
@@ -154,7 +154,7 @@ template <bool may_bind = true>
     return found_entry(*entry, *found);
 }
 
-/// Of a table whose guards are leaf kinds on locals.
+/// The look-up of a table with only leaf kinds on locals.
 [[gnu::noinline]] int look_up_leaf(guardtree_table* table, guardtree_view* view,
                                    PyObject**, size_t, guardtree_found* found,
                                    guardtree_bound*) noexcept {
@@ -170,8 +170,8 @@ template <bool may_bind = true>
     return held.is_made() ? GUARDTREE_OTHER_CODE : GUARDTREE_NO_VIEW;
 }
 
-/// The look-up of both functions; `bound` may be null. Has no frame of its own: its
-/// arguments are those of the ways, which begin where it ends.
+/// The common code of both look-up functions. `bound` may be null. It ends in tail
+/// calls with the same arguments, so it needs no stack frame.
 [[gnu::always_inline]] inline int look_up(guardtree_table* table, guardtree_view* view,
                                           PyObject** scratch, size_t size,
                                           guardtree_found* found,
@@ -193,7 +193,7 @@ template <bool may_bind = true>
     return look_up_pinned(table, view, scratch, size, found, bound);
 }
 
-/// False with IndexError set where one is no node that has a value.
+/// Returns false, with IndexError set, if one of them is not a node with a value.
 bool read_nodes(std::span<const int64_t> nodes, const Tree& tree,
                 std::vector<NodeId>& to) {
     const auto end = static_cast<int64_t>(tree.node_count());
@@ -210,7 +210,8 @@ bool read_nodes(std::span<const int64_t> nodes, const Tree& tree,
     return true;
 }
 
-/// What was there goes last: that may run user code.
+/// Replaces the entries. The old ones are released last, because that may run user
+/// code.
 void set_entries(guardtree_table& table, Shared<Table> entries) noexcept {
     const size_t most = entries->most_bound();
     table.most_bound = most;

@@ -1,4 +1,4 @@
-// Trees through the C interface: made of text, of JSON, of names; foreign functions.
+// Trees of the C interface: built from text, from JSON or by names; foreign functions.
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
@@ -26,7 +26,7 @@ PyObject* new_text(const std::string& text) noexcept {
                                        static_cast<Py_ssize_t>(text.size()));
 }
 
-/// A tree for a scope; null with an exception set.
+/// Creates a tree for a scope. Null with an exception set.
 std::unique_ptr<guardtree_tree> tree_for(const char* function, PyObject* scope) {
     if (!scope) {
         raise_null(function);
@@ -37,7 +37,8 @@ std::unique_ptr<guardtree_tree> tree_for(const char* function, PyObject* scope) 
     return made;
 }
 
-/// The number of a node as the client has it. False with IndexError set.
+/// Reads a client's node number. Returns false, with IndexError set, if there is no
+/// such node.
 bool read_node(const Tree& tree, int64_t given, NodeId& to) {
     if (given >= 0 && static_cast<uint64_t>(given) < tree.node_count()) {
         to = static_cast<NodeId>(given);
@@ -49,8 +50,8 @@ bool read_node(const Tree& tree, int64_t given, NodeId& to) {
     return false;
 }
 
-/// The op of a name and operands, of the group that `is_wanted` knows. False with an
-/// exception set.
+/// Makes an op from a name and operands, in the group that `is_wanted` accepts. False
+/// with an exception set.
 bool make_named(guardtree_tree& tree, const char* name, PyObject* const* operands,
                 size_t count, const char* group, bool (*is_wanted)(OpCode) noexcept,
                 Op& to) {
@@ -77,7 +78,7 @@ bool make_named(guardtree_tree& tree, const char* name, PyObject* const* operand
     return true;
 }
 
-/// The first `size` bytes that the client knows of, the rest null.
+/// Reads the first `size` bytes, which the client's header has. The rest is null.
 bool read_foreign(const guardtree_foreign* about, ForeignContext& to) {
     if (!about) return true;
     constexpr size_t first_size = offsetof(guardtree_foreign, equal) + sizeof(void*);
@@ -244,7 +245,8 @@ int tree_relate(guardtree_tree* tree, const char* relation, PyObject* const* ope
 }
 
 PyObject* tree_text(const guardtree_tree* tree) {
-    if (tree) return new_text(Tree(tree->tree).text());  // reprs may end the tree
+    // a copy, because a repr may free the tree
+    if (tree) return new_text(Tree(tree->tree).text());
     raise_null("tree_text");
     return nullptr;
 }

@@ -1,4 +1,4 @@
-// Views through the C interface: made in the client's own memory, ended there.
+// Views of the C interface: created and destroyed in the client's memory.
 // SPDX-License-Identifier: MIT
 #include "../framelocals/cpython/cpython.h"
 
@@ -17,7 +17,8 @@
 namespace guardtree {
 namespace {
 
-/// A view and what it borrows from; only frames are kept by others.
+/// A view and the objects that it borrows from. Only frames are kept alive by the
+/// client.
 template <class V>
 struct Scoped {
     template <class... Arguments>
@@ -48,7 +49,7 @@ static_assert(sizeof(Scoped<SlotsView>) <= HeldView::room);
 static_assert(sizeof(Scoped<MappingView>) <= HeldView::room);
 static_assert(sizeof(Scoped<ArgumentsView>) <= HeldView::room);
 
-/// Makes room for another view in the client's memory; null where one is in use.
+/// Prepares the client's memory for a new view. Null if the old one is in use.
 HeldView* begin(guardtree_view* view) noexcept {
     HeldView* held = HeldView::of(view);
     if (held->is_made()) {
@@ -63,7 +64,7 @@ V& in(HeldView& held) noexcept {
     return *std::launder(reinterpret_cast<V*>(held.storage));
 }
 
-/// Puts a view there with what it borrows from.
+/// Creates a view there, with the objects that it borrows from.
 template <class V, class... Arguments>
 V& put(HeldView& held, HeldView::Kind kind, Arguments&&... arguments) noexcept {
     auto* made = new (held.storage) Scoped<V>(std::forward<Arguments>(arguments)...);
@@ -73,7 +74,8 @@ V& put(HeldView& held, HeldView::Kind kind, Arguments&&... arguments) noexcept {
     return made->view;
 }
 
-/// `words` of the client's, or an answer that says what is wrong with them.
+/// Checks the client's storage. Returns GUARDTREE_HIT, or a result that says what is
+/// wrong.
 int check_storage(PyObject** storage, size_t size, PyCodeObject* code) noexcept {
     const auto wanted = static_cast<size_t>(code->co_nlocalsplus);
     if (size < wanted) return GUARDTREE_TOO_SMALL;
@@ -85,7 +87,7 @@ std::span<SlotWord> words_of(PyObject** storage, PyCodeObject* code) noexcept {
             static_cast<size_t>(code->co_nlocalsplus)};
 }
 
-/// Of a view that could not be made.
+/// Cleans up a view that could not be made.
 int give_up(HeldView& held, int answer) noexcept {
     const ExceptionPause pause;
     held.end();
@@ -101,7 +103,7 @@ void HeldView::end() noexcept {
     }
     mark = 0;
     is_ending = false;
-    // What goes may run user code, which finds no view here any more.
+    // Releasing references may run user code, which finds no valid view here any more.
     switch (kind) {
     case Kind::frame: in<FrameView>(*this).~FrameView(); break;
     case Kind::slots: std::destroy_at(&in<Scoped<SlotsView>>(*this)); break;
@@ -180,7 +182,7 @@ int view_of_mapping(guardtree_view* view, const guardtree_table* table,
     PyObject* const function = table->function.object;
     const bool has_function = function && !table->function.is_dead();
     const auto* called = reinterpret_cast<PyFunctionObject*>(function);
-    // A function that has other code by now has other cells too.
+    // If the function's code was replaced, its cells were replaced too.
     const bool is_same = has_function && called->func_code == table->code.object;
     OwnedScope owned;
     OwnedScope::of(is_same ? function : table->code.object, owned);

@@ -1,5 +1,6 @@
-// A frame evaluator of its own (PEP 523) that asks guardtree which function to call in
-// a frame's stead. It finds guardtree's C interface at run time and links nothing.
+// A complete frame evaluator (PEP 523). It uses guardtree to decide which function to
+// call instead of a frame. It finds guardtree's C interface at run time and links
+// nothing.
 // SPDX-License-Identifier: MIT
 #include <array>
 #include <memory>
@@ -24,22 +25,23 @@ Owned share(void* object) {
 
 const guardtree_api* api = nullptr;
 
-/// What frames are handed on to, and whether ours is in the chain above it.
+/// The evaluator that gets all other frames, and whether ours is installed above it.
 _PyFrameEvalFunction evaluator_below = _PyEval_EvalFrameDefault;
 bool is_installed = false;
 
-/// What lies on the C stack for a look-up; guard() refuses what needs more.
+/// Limits of a look-up's memory on the C stack. guard() refuses functions that need
+/// more.
 constexpr size_t most_words = 64;
 constexpr size_t most_arguments = 32;
 using Arguments = std::array<Owned, most_arguments>;
 
-/// A function's code, and what is called in its stead when guards pass.
+/// A function's code, and the function to call instead when guards pass.
 struct Guarded {
-    Owned code;  ///< held, so that no other code gets its address
+    Owned code;  ///< kept alive, so that no other code object gets its address
     guardtree_table* table = nullptr;
-    size_t positional = 0;  ///< arguments that are passed by position
-    size_t count = 0;       ///< of all arguments
-    Owned keywords;         ///< names of those that are passed by name
+    size_t positional = 0;  ///< number of arguments passed by position
+    size_t count = 0;       ///< number of all arguments
+    Owned keywords;         ///< names of the arguments passed by keyword
 
     Guarded() = default;
     Guarded(const Guarded&) = delete;
@@ -48,18 +50,20 @@ struct Guarded {
     ~Guarded() { api->table_free(table); }
 };
 
-/// By code object. Never destroyed: the process ends after Python does.
+/// By code object. Never destroyed, because the process ends after Python does.
 auto& all_guarded = *new std::unordered_map<PyObject*, std::shared_ptr<Guarded>>;
 
-/// Whether this thread looks a frame up: frames that guards enter meanwhile run plain.
+/// Whether this thread is looking up a frame. Frames that guards enter in the meantime
+/// are not looked up.
 thread_local bool is_looking = false;
 
-/// What is to be called in the frame's stead, with which arguments; null for nothing,
-/// or with an exception.
+/// Returns the function to call instead of the frame, and its arguments in `to`. Null
+/// if there is none, or with an exception set.
 Owned look_up(const Guarded& guarded, _PyInterpreterFrame* frame, Arguments& to) {
     guardtree_view view;
     view.opaque[0] = 0;
-    // No view is made of a generator that goes on: its locals are no longer arguments.
+    // No view can be made of a generator that was resumed: its locals are no longer the
+    // arguments.
     if (api->view_of_frame(&view, frame) != GUARDTREE_HIT) return {};
     std::array<PyObject*, most_words> scratch;
     std::array<PyObject*, most_arguments> values;
@@ -76,11 +80,11 @@ Owned look_up(const Guarded& guarded, _PyInterpreterFrame* frame, Arguments& to)
     return replacement;
 }
 
-/// The exception that frames are left by: tools see it, the program does not.
+/// The exception that unwinds frames. Tools see it, the program does not.
 PyObject* frame_left = nullptr;
 
-/// Leaves a frame that was not run, as an evaluator has to: by an exception that is
-/// thrown where it stands, before its first instruction, where nothing catches it.
+/// Clears a frame that was not run, which is an evaluator's duty. It raises an
+/// exception in the frame before its first instruction, where no handler can catch it.
 PyObject* leave(PyThreadState* thread, _PyInterpreterFrame* frame, Owned result) {
     if (result) PyErr_SetNone(frame_left);
     const Owned nothing(_PyEval_EvalFrameDefault(thread, frame, 1));
@@ -90,15 +94,15 @@ PyObject* leave(PyThreadState* thread, _PyInterpreterFrame* frame, Owned result)
     return result.release();
 }
 
-/// Calls another function in the frame's stead where guards pass. False: the frame is
-/// to be run.
+/// Calls another function instead of the frame if guards pass. Returns false if the
+/// frame must run.
 bool serve(PyThreadState* thread, _PyInterpreterFrame* frame, PyObject*& result) {
-    // Who traces wants to see the function that was written.
+    // A tracer expects to see the function that the user wrote.
     if (is_looking || thread->c_tracefunc || thread->c_profilefunc) return false;
     const Owned code(api->frame_code(frame));
     const auto found = all_guarded.find(code.get());
     if (found == all_guarded.end()) return false;
-    const std::shared_ptr<Guarded> guarded = found->second;  // guards may forget it
+    const std::shared_ptr<Guarded> guarded = found->second;  // guards may remove it
     Arguments arguments;
     const Owned replacement = look_up(*guarded, frame, arguments);
     if (!replacement && !PyErr_Occurred()) return false;
@@ -113,7 +117,7 @@ bool serve(PyThreadState* thread, _PyInterpreterFrame* frame, PyObject*& result)
     return true;
 }
 
-/// The evaluator. What it does not serve is a tail call: no C stack of its own.
+/// The evaluator. Other frames are passed on by a tail call, which needs no C stack.
 PyObject* evaluate(PyThreadState* thread, _PyInterpreterFrame* frame, int throwing) {
     PyObject* result = nullptr;
     if (!throwing && serve(thread, frame, result)) return result;
@@ -124,7 +128,7 @@ Owned names_of_locals(PyObject* code) {
     return Owned(PyCode_GetVarnames(reinterpret_cast<PyCodeObject*>(code)));
 }
 
-/// The tree's nodes of a function's arguments. False with an exception set.
+/// Finds the tree's nodes of a function's arguments. False with an exception set.
 bool find_arguments(guardtree_tree* tree, const Guarded& guarded, int64_t* nodes) {
     const Owned names = names_of_locals(guarded.code.get());
     for (size_t i = 0; names && i < guarded.count; ++i) {
@@ -135,7 +139,7 @@ bool find_arguments(guardtree_tree* tree, const Guarded& guarded, int64_t* nodes
     return names != nullptr;
 }
 
-/// What is known of a function; null with an exception set.
+/// Reads the data of a function. Null with an exception set.
 std::shared_ptr<Guarded> read_function(PyObject* function) {
     auto guarded = std::make_shared<Guarded>();
     guarded->code = share(PyFunction_GetCode(function));
@@ -205,7 +209,7 @@ PyObject* guard(PyObject*, PyObject* arguments) {
     Py_RETURN_NONE;
 }
 
-/// The guarded function's record; null with LookupError set.
+/// The record of a guarded function. Null with LookupError set.
 std::shared_ptr<Guarded> find(PyObject* function) {
     if (PyFunction_Check(function)) {
         const auto found = all_guarded.find(PyFunction_GetCode(function));
