@@ -1,10 +1,10 @@
-// Walking an expression: its literals become objects, its words ops of a tree.
+// Processes an expression: its literals become objects, its words ops of a tree.
 // SPDX-License-Identifier: MIT
 //
-// A script is read once, from the front. A path begins at a root; what stands behind it
-// is about the value it has led to. Operators of integer claims come before their
-// operands, so that a claim is built from left to right, with parentheses in its text
-// only where Python needs them: equal claims give equal text.
+// A script is read once, from the start. A path begins with a root; the instructions
+// after it apply to the value that it leads to. Operators of integer conditions come
+// before their operands. So the text of a condition is built from left to right, with
+// parentheses only where Python needs them, and equal conditions have equal text.
 #include "expressions.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr size_t most_operands = std::max({
 #undef X
 });
 
-/// a, b, ... z, a1, b1, ...: the name of a claim's value.
+/// a, b, ... z, a1, b1, ...: the name of a value in an integer expression.
 std::string name_of_value(size_t number) {
     constexpr size_t letters = 26;
     std::string name(1, static_cast<char>('a' + number % letters));
@@ -73,8 +73,8 @@ private:
         return (read(now, step) && tree_.child(at, step, at, problem_)) || refuse(at);
     }
 
-    /// Claims tend to begin where others before them did, and no object need be made
-    /// to find that node again.
+    /// Many conditions start with the same root. This finds its node again without
+    /// creating an object.
     bool begin(const Instruction& now, NodeId& at) {
         const auto* name =
             now.operands == 1 ? std::get_if<std::string_view>(literal_) : nullptr;
@@ -138,7 +138,7 @@ private:
                tree_.relate(Op(claim), values_, problem_);
     }
 
-    /// `outer`: the precedence of what this is an operand of.
+    /// `outer`: the precedence of the operator whose operand this is.
     bool add_term(IntegerBuilder& to, int outer, int& term) {
         using Kind = IntegerSyntax::Kind;
         const Instruction& now = next();
@@ -160,7 +160,7 @@ private:
         const int nesting = is_inside + !has_left;
         int left = -1;
         int right = -1;
-        // What is built is read again from its text, which goes so far.
+        // The result is parsed again from its text, and the parser has this limit.
         nesting_ += nesting;
         if (nesting_ > IntegerBuilder::most_nesting)
             return refuse_claim("expected less nesting");
@@ -174,7 +174,7 @@ private:
         return true;
     }
 
-    /// The value that a path leads to, as `kind` reads it.
+    /// Adds the value that a path leads to, as `kind` reads it.
     bool add_value(const Instruction& now, IntegerBuilder& to, IntegerSyntax::Kind kind,
                    int& term) {
         NodeId node = 0;
@@ -200,7 +200,7 @@ private:
         const int nesting = number == INT64_MIN ? 2 : number < 0;
         if (nesting_ + nesting > IntegerBuilder::most_nesting)
             return refuse_claim("expected less nesting");
-        // The least one has no literal in Python's text.
+        // The smallest one cannot be written as a literal.
         to.write(number == INT64_MIN ? "(-9223372036854775807 - 1)"
                                      : std::to_string(number));
         term = to.add_constant(number);
@@ -222,7 +222,7 @@ private:
         return false;
     }
 
-    /// Operands from the next literals.
+    /// Reads operands from the next literals.
     bool read(const Instruction& now, Op& to) {
         if (now.operands > 1) return read_several(now, to);
         Owned<> owned;
@@ -247,10 +247,11 @@ private:
                         problem_);
     }
 
-    /// Null, with or without an exception set, when it cannot be had.
+    /// The next literal as an object. Null, with or without an exception set, if that
+    /// fails.
     Owned<> next_object() {
         const Literal& literal = next_literal();
-        // Most are names.
+        // Most literals are names.
         if (const auto* text = std::get_if<std::string_view>(&literal)) [[likely]]
             return made(*text);
         return std::visit([this](const auto& each) { return this->made(each); },
@@ -273,7 +274,7 @@ private:
         return Owned<>::steal(PyFloat_FromDouble(value));
     }
 
-    /// Names are ASCII as a rule, which need not be decoded.
+    /// Most names are ASCII, which needs no decoding.
     static Owned<> made(std::string_view text) {
         const auto size = static_cast<Py_ssize_t>(text.size());
         const auto is_ascii = [](char c) { return (c & 0x80) == 0; };
@@ -324,7 +325,7 @@ private:
         return dict;
     }
 
-    /// Says where in the tree the problem arose.
+    /// Adds the place in the tree to the message.
     bool refuse(NodeId at) {
         if (at != 0) problem_.message = tree_.path_text(at) + ": " + problem_.message;
         return false;
@@ -335,7 +336,7 @@ private:
         return operand_place(info_of(code).name, operands_of(code)[operand].name);
     }
 
-    /// An operand that next_object gave null for.
+    /// Refuses an operand for which next_object returned null.
     bool refuse_literal(OpCode code, size_t operand = 0) {
         const Owned<> exception = take_exception();
         PyObject* type = PyExc_ValueError;
@@ -349,7 +350,7 @@ private:
         return false;
     }
 
-    /// A root of the tree, as the script wrote it.
+    /// A root of the tree, as written in the script.
     struct Beginning {
         OpCode code;
         const std::string_view* name;
@@ -364,9 +365,9 @@ private:
     std::span<PyObject* const> objects_;
     Tree& tree_;
     Diagnostic& problem_;
-    std::vector<NodeId> values_;                         ///< of a relation
-    int nesting_ = 0;                                    ///< around the present term
-    std::array<Beginning, most_beginnings> beginnings_;  ///< the last ones, in a ring
+    std::vector<NodeId> values_;  ///< the values of a relation
+    int nesting_ = 0;             ///< nesting around the current term
+    std::array<Beginning, most_beginnings> beginnings_;  ///< the latest ones, in a ring
     size_t beginning_count_ = 0;
 };
 

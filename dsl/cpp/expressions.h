@@ -1,5 +1,5 @@
-// The guard-tree DSL in C++: expressions that read like the tree that build makes of
-// them. Include this.
+// The guard-tree DSL in C++: expressions that read like the tree that build creates
+// from them. Include this header.
 // SPDX-License-Identifier: MIT
 //
 //     using namespace guardtree::dsl;
@@ -11,15 +11,15 @@
 //         local("w").size(0) % 8 == 0 && length(local("items")) > 1);
 //     if (!build(guards, to, problem, type_of_model)) ...
 //
-// Words are those of guards/kinds, steps and relations, with the operands of their
-// files; a new file there is a word here. Texts and objects in an expression are
+// The words are those of guards/kinds, steps and relations, with the operands of their
+// files; a new file there is a new word here. Strings and objects in an expression are
 // borrowed until it is built.
 #pragma once
 #include "integer_claims.h"
 
 namespace guardtree::dsl {
 
-/// A claim as it stands in a tree.
+/// A condition, as it is stored in a tree.
 template <class T>
 constexpr auto claim_of(const T& given) {
     static_assert(!has_role<T, Role::path, Role::size>,
@@ -41,13 +41,13 @@ constexpr auto claim_of(const T& given) {
         return Sequence<0, 0, 0>();
 }
 
-/// Several claims: their conjunction.
+/// Several conditions, all of which must hold.
 template <class... Ts>
 constexpr auto all(const Ts&... claims) {
     return expression<Role::claim>(joined(claim_of(claims)...));
 }
 
-/// The whole: what build is given.
+/// A whole tree, the argument of build.
 template <class... Ts>
 constexpr auto tree(const Ts&... claims) {
     return all(claims...);
@@ -66,7 +66,7 @@ constexpr auto logic(const Ts&... claims) {
         return all();
 }
 
-/// Both: a comparison when both are, else as all(left, right).
+/// Both conditions: an integer condition if both are, otherwise all(left, right).
 template <class L, OperandBeside<L> R>
 constexpr auto operator&&(const L& left, const R& right) {
     if constexpr (has_role<L, Role::integer_claim> && has_role<R, Role::integer_claim>)
@@ -118,8 +118,8 @@ constexpr auto related(const Ts&... given) {
         return all();
 }
 
-/// Every relation: same_object(local("a"), local("b")). How many values it takes is
-/// asked at build.
+/// Every relation: same_object(local("a"), local("b")). build checks the number of
+/// values.
 #define X(type, stem)                              \
     template <class... Ts>                         \
     constexpr auto stem(const Ts&... given) {      \
@@ -128,14 +128,14 @@ constexpr auto related(const Ts&... given) {
 GUARDTREE_RELATIONS(X)
 #undef X
 
-/// An expression, whatever its type.
+/// An expression of any type.
 struct Script {
     std::span<const Instruction> instructions;
     std::span<const Literal> literals;
 };
 
-/// Adds what the script says to `to`. False with `problem` filled, and no exception
-/// pending, when something is refused; `to` then has what came before it.
+/// Adds the guards of a script to `to`. Returns false, with `problem` filled and no
+/// exception pending, if something is refused. `to` then contains the guards before it.
 [[nodiscard]] bool build_script(const Script& script,
                                 std::span<PyObject* const> objects, Tree& to,
                                 Diagnostic& problem);
@@ -158,11 +158,11 @@ PyObject* pointer_to(const Owned<T>& given) noexcept {
     return given.object();
 }
 
-/// Adds a claim, or a tree of them, to `to`. `objects` are what its placeholders stand
-/// for, in order: PyObject*, PyTypeObject*, Borrowed or Owned. Operands are read as
-/// GuardManager reads them; equal paths are the same node. False with `problem` filled,
-/// and no exception pending, when something is refused; `to` then has what came before
-/// it. Needs the GIL.
+/// Adds a condition, or a tree of conditions, to `to`. `objects` are the values of its
+/// placeholders, in order: PyObject*, PyTypeObject*, Borrowed or Owned. Operands are
+/// read as in GuardManager. Equal paths are the same node. Returns false, with
+/// `problem` filled and no exception pending, if something is refused. `to` then
+/// contains the guards before it. Needs the GIL.
 template <class T, class... Objects>
 [[nodiscard]] bool build(const T& claim, Tree& to, Diagnostic& problem,
                          const Objects&... objects) {

@@ -1,4 +1,5 @@
-// Claims about integers: arithmetic and comparisons of paths, lengths, sizes and ranks.
+// Conditions on integers: arithmetic and comparisons of paths, lengths, sizes and
+// ranks.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "paths.h"
@@ -12,7 +13,7 @@ constexpr bool is_number =
 template <class T>
 constexpr bool is_claim = has_role<T, Role::checked, Role::integer_claim, Role::claim>;
 
-/// As an operand of an operator.
+/// Converts a value to an operand of an operator.
 template <class T>
 constexpr auto number_of(const T& given) {
     static_assert(
@@ -49,7 +50,8 @@ constexpr auto numbers(const Ts&... given) {
     return expression<R>(joined(one(instruction_of(O)), number_of(given)...));
 }
 
-/// What an operator of ours has on its right: one of the two sides is an expression.
+/// The right operand of our operators. At least one of the two operands is an
+/// expression.
 template <class R, class L>
 concept OperandBeside = is_expression<L> || is_expression<R>;
 
@@ -61,7 +63,7 @@ concept OperandBeside = is_expression<L> || is_expression<R>;
 GUARDTREE_OPERATOR(+, add, number)
 GUARDTREE_OPERATOR(-, subtract, number)
 GUARDTREE_OPERATOR(*, multiply, number)
-GUARDTREE_OPERATOR(%, modulo, number)  // Python's: the sign is that of the divisor
+GUARDTREE_OPERATOR(%, modulo, number)  // as in Python: the sign of the divisor
 GUARDTREE_OPERATOR(==, equal, integer_claim)
 GUARDTREE_OPERATOR(!=, not_equal, integer_claim)
 GUARDTREE_OPERATOR(<, less, integer_claim)
@@ -70,7 +72,7 @@ GUARDTREE_OPERATOR(>, greater, integer_claim)
 GUARDTREE_OPERATOR(>=, greater_equal, integer_claim)
 #undef GUARDTREE_OPERATOR
 
-/// Python's `//`: rounded down.
+/// Python's `//`, which rounds down.
 template <class L, OperandBeside<L> R>
 constexpr auto floor_div(const L& left, const R& right) {
     return numbers<IntegerOperator::floor_divide, Role::number>(left, right);

@@ -1,5 +1,5 @@
-// What operands are written as: C++ literals, tuples, sets and dicts of them, objects,
-// and placeholders for objects that build is given.
+// How operands are written: C++ literals, tuples, sets and dicts of them, objects, and
+// placeholders for objects that are passed to build.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <concepts>
@@ -14,9 +14,9 @@ struct Placeholder {
     static_assert(Position < 64, "an expression has at most 64 placeholders");
 };
 
-/// Stands for the object that build is given at this position, from 0. To give it a
-/// name: `constexpr auto int_type = placeholder<0>;`. (Not called `object`: CPython's
-/// private headers have a global typedef of that name.)
+/// Stands for the object that is passed to build at this position, from 0. To name one,
+/// write `constexpr auto int_type = placeholder<0>;`. (It is not called `object`,
+/// because CPython's private headers have a global typedef with that name.)
 template <size_t Position>
 inline constexpr Placeholder<Position> placeholder{};
 
@@ -26,9 +26,9 @@ struct Group {
     S literals;
 };
 
-/// What something in an expression is given as.
+/// The form in which an operand is given.
 enum class Given : uint8_t {
-    nothing,  ///< that an operand could be
+    nothing,  ///< nothing that can be an operand
     none,
     boolean,
     integer,
@@ -61,7 +61,7 @@ constexpr Given given_class<Group<F, HoldsKinds, S>> = [] {
 template <class T, class... Others>
 concept AnyOfTypes = (std::same_as<T, Others> || ...);
 
-/// Chars are no numbers, and a std::string may be gone before build.
+/// A char is not a number, and a std::string may be destroyed before build.
 template <class Whole, class T = std::decay_t<Whole>>
 constexpr Given given_as = [] {
     if (std::same_as<T, std::nullptr_t>) return Given::none;
@@ -133,7 +133,7 @@ constexpr auto set_of(const Ts&... items) {
     return grouped<Form::set>(items...);
 }
 
-/// A dict, as keys and values in turn: `dict_of("dtype", "float32", "ndim", 2)`.
+/// A dict, as alternating keys and values: `dict_of("dtype", "float32", "ndim", 2)`.
 template <class... Ts>
 constexpr auto dict_of(const Ts&... items) {
     static_assert(sizeof...(Ts) % 2 == 0,

@@ -5,15 +5,15 @@
 
 namespace guardtree::dsl {
 
-/// What an expression may be used as.
+/// How an expression may be used.
 enum class Role : uint8_t {
     path,           ///< a value
-    size,           ///< a value that ends in size(i): integer claims read the shape
-    checked,        ///< a path with kinds on it: a claim
-    unfinished,     ///< a checked path, and a step behind its kinds
+    size,           ///< a value that ends in size(i); integer conditions read the shape
+    checked,        ///< a path with kinds on it, which is a condition
+    unfinished,     ///< a checked path with a step after its kinds
     number,         ///< an integer
-    integer_claim,  ///< a comparison of numbers, or such joined by &&, || and !
-    claim,          ///< a relation, or several claims
+    integer_claim,  ///< a comparison of numbers, or several joined by &&, || and !
+    claim,          ///< a relation, or several conditions
 };
 
 template <Role R, class S>
@@ -55,7 +55,7 @@ constexpr auto with_kind(const Expression<R, S>& path, const Ts&... given) {
     return expression<Role::checked>(joined(words_of(path), word<T>(given...)));
 }
 
-/// Depends on what is given, so that it is asked where the word is used.
+/// Depends on the arguments, so it is evaluated where the word is used.
 template <GuardStep T, class... Ts>
 constexpr bool is_value_step = ValueStep<T>;
 
@@ -89,8 +89,8 @@ public:
 
 struct NoWords {};
 
-/// A value, a number or a claim, as it is written: a constexpr value when what it holds
-/// is. It is true of frames, not in C++: there is no conversion to bool.
+/// A value, a number or a condition. It is constexpr if its parts are. Its truth
+/// depends on a frame, so there is no conversion to bool.
 template <Role R, class S>
 class Expression
     : public std::conditional_t<has_role<Expression<R, S>, Role::path, Role::size,
@@ -107,7 +107,7 @@ private:
     S words_;
 };
 
-/// Every root step, by itself: local("x"), global("N"), f_locals().
+/// Every root step as a function: local("x"), global("N"), f_locals().
 #define X(type, stem)                                     \
     template <RootStep T = guardtree::type, class... Ts>  \
     constexpr auto stem(const Ts&... given) {             \
@@ -116,7 +116,7 @@ private:
 GUARDTREE_STEPS(X)
 #undef X
 
-/// The instructions of a path as one value of something else.
+/// The instructions of a path, as one value of a relation or an integer expression.
 template <Role R, class S>
 constexpr auto as_value(const Expression<R, S>& path, Action action = Action::value) {
     constexpr auto count = std::tuple_size_v<decltype(S::instructions)>;

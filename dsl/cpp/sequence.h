@@ -1,5 +1,5 @@
-// What an expression of the DSL is made of: instructions and literals, in order. Plain
-// values, so that they can be constexpr.
+// The parts of a DSL expression: instructions and literals, in order. They are plain
+// values, so they can be constexpr.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -17,13 +17,13 @@
 
 namespace guardtree::dsl {
 
-/// What build does next. Relations and operators come before what they are about.
+/// The next action of build. Relations and operators come before their operands.
 enum class Action : uint8_t {
     root,
     step,
     kind,
     relation,
-    integers,  ///< an integer claim follows
+    integers,  ///< an integer condition follows
     value,     ///< a path follows
     length,
     size,
@@ -34,36 +34,36 @@ enum class Action : uint8_t {
 
 struct Instruction {
     Action action{};
-    uint8_t operands = 0;  ///< literals, each with what is in it
-    uint16_t count = 0;    ///< of a relation: values; of a path: its steps
+    uint8_t operands = 0;  ///< number of literals; each includes its elements
+    uint16_t count = 0;    ///< relation: number of values; path: number of steps
     OpCode code{};
     IntegerOperator operation{};
-    OpMaker* make = nullptr;  ///< of `code`
+    OpMaker* make = nullptr;  ///< makes an op of `code`
 };
 
-/// A placeholder: what build is given at this position.
+/// A placeholder for the object at this position of build's arguments.
 struct Later {
     size_t position;
 };
 
 enum class Form : uint8_t { tuple, set, dict, kind };
 
-/// The head of several literals that are one; a dict counts its keys and its values. A
-/// kind, as not_ and any_of take it, is its name and its operands.
+/// The head of several literals that form one operand. A dict counts its keys and its
+/// values. A kind, as an operand of not_ and any_of, is its name and its operands.
 struct Items {
     Form form;
     OpCode kind;
     size_t count;
 };
 
-/// An operand, or a part of one. Texts and objects are borrowed until build.
+/// An operand, or a part of one. Strings and objects are borrowed until build.
 using Literal = std::variant<std::nullptr_t, bool, int64_t, uint64_t, double,
                              std::string_view, PyObject*, PyTypeObject*, Later, Items>;
 
 /// A set of placeholders, one bit for each.
 using Placeholders = uint64_t;
 
-/// A part of an expression, or the whole.
+/// An expression, or a part of one.
 template <size_t Instructions, size_t Literals, Placeholders Used>
 struct Sequence {
     static constexpr Placeholders placeholders = Used;

@@ -1,4 +1,4 @@
-// A word with its operands: any kind, step or relation, as its own file describes it.
+// A word with its operands: any kind, step or relation, as its own file defines it.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <utility>
@@ -25,7 +25,7 @@ struct OperandOf<T Owner::*> {
 template <auto Member>
 using OperandType = typename OperandOf<std::remove_const_t<decltype(Member)>>::type;
 
-/// What an operand may be written as. An object, or a placeholder, serves for each.
+/// How an operand may be written. An object or a placeholder is always possible.
 enum class Shape : uint8_t {
     object,
     constant,
@@ -38,7 +38,7 @@ enum class Shape : uint8_t {
     kinds,
 };
 
-/// Derived from what the operand says of itself, partly for Python's stubs.
+/// Derived from the operand's own description, in part from its type in Python's stubs.
 template <class T>
 constexpr Shape shape_of = [] {
     constexpr std::string_view annotation = T::annotation;
@@ -75,8 +75,8 @@ constexpr bool takes(Shape shape, Given given) {
     return false;
 }
 
-/// Fails to compile where the operand does not take what is given; the compiler names
-/// both behind this.
+/// Does not compile if the operand does not accept the argument. The compiler's message
+/// then names both.
 template <auto Operand, class What>
 constexpr void demand_operand() {
     constexpr Shape shape = shape_of<OperandType<Operand>>;
@@ -106,7 +106,7 @@ constexpr void demand_operand() {
                   "this operand takes kinds by themselves, such as kinds::is_none()");
 }
 
-/// The sentences that name a word.
+/// The compile errors that name a word.
 template <Described T>
 struct Demand;
 
@@ -143,8 +143,8 @@ constexpr void demand_operands(std::index_sequence<I...>) {
     (demand_operand<operand_member<T, I>, Ts>(), ...);
 }
 
-/// The word's only operand is a tuple or a set, and its items are given one by one:
-/// one_of(1, 2), any_of(kinds::is_none(), kinds::is_true()).
+/// For words whose only operand is a tuple or a set: its items may be given one by one,
+/// as in one_of(1, 2), any_of(kinds::is_none(), kinds::is_true()).
 template <Described T, class... Ts>
 constexpr Shape gathered_shape() {
     if constexpr (operand_count<T> == 1 && sizeof...(Ts) > 0) {
@@ -202,8 +202,8 @@ constexpr auto inner_kind(const Ts&... given) {
     return Group<Form::kind, false, std::remove_const_t<decltype(all)>>{all};
 }
 
-/// Kinds by themselves, for not_ and any_of:
-/// `local("x").any_of(kinds::is_none(), kinds::type_match(&PyLong_Type))`.
+/// Kinds without a path, for not_ and any_of: `local("x").any_of(kinds::is_none(),
+/// kinds::type_match(&PyLong_Type))`.
 namespace kinds {
 
 #define X(type, stem)                                 \

@@ -1,4 +1,4 @@
-// Guards that call what the author of a text chose.
+// Finds guards that call code chosen by the author of a text.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <algorithm>
@@ -10,18 +10,19 @@
 
 namespace guardtree {
 
-/// True for steps whose meaning is chosen by the path before them: a text could call
-/// any function without arguments that a module has (`sys.exit`) whenever its guards
-/// are checked. What else runs user code asks an attribute, an item or a length.
+/// True for steps that call the value at the end of the path. With such a step, a text
+/// could call any function of a module that takes no arguments (`sys.exit`) whenever
+/// its guards are checked. Other ops that run user code only request an attribute, an
+/// item or a length.
 constexpr bool calls_what_it_finds(OpCode code) noexcept {
     return code == code_of<Call>;
 }
 
-/// True for a step that calls what it finds, and for ops with an operand that is code,
-/// also inside of other kinds: whoever wrote the text chose what runs when the guard
-/// is checked. Of all other ops only what the classes of the checked values define may
-/// run: properties, `__getattr__`, `__getitem__`, `__len__`, `__bool__`, `__eq__`,
-/// `keys`.
+/// True for a step that calls the value it finds, and for ops with an operand that is
+/// code, also inside other kinds. The author of the text chose the code that runs when
+/// such a guard is checked. All other ops only run code that the classes of the checked
+/// values define: properties, `__getattr__`, `__getitem__`, `__len__`, `__bool__`,
+/// `__eq__`, `keys`.
 inline bool calls_chosen_code(const Op& op) {
     if (calls_what_it_finds(op.code())) return true;
     const auto is_code = []<class Value>(const Value& operand) {

@@ -1,4 +1,4 @@
-// Objects by name, looked up in the dicts of modules and types.
+// Finds objects by name in the dicts of modules and types.
 // SPDX-License-Identifier: MIT
 #include "names.h"
 
@@ -16,7 +16,7 @@ bool is_text(PyObject* object) noexcept {
     return object && PyUnicode_CheckExact(object);
 }
 
-/// What a type says its module is; builtin types say it in their C name.
+/// The module and name of a type. Builtin types store the module in their C name.
 bool name_type(PyTypeObject* type, ObjectName& to) {
     const auto path = Owned<>::steal(PyType_GetQualName(type));
     if (!is_text(path.get())) {
@@ -60,8 +60,8 @@ bool name_module(PyObject* module, ObjectName& to) {
     return true;
 }
 
-/// The name in `types` of a type that its own module has none for: NoneType,
-/// FunctionType. Of several the first by the alphabet.
+/// The name in the module `types`, for a type that has none in its own module:
+/// NoneType, FunctionType. If there are several, the alphabetically first.
 bool name_in_types(PyObject* object, ObjectName& to) {
     const Owned<> module =
         PyType_Check(object) ? find_object({"types", ""}) : Owned<>();
@@ -97,7 +97,7 @@ Owned<> interned_name(std::string_view text) {
     PyObject* name =
         PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
     if (!name) {
-        drop_exception();  // not UTF-8: no object has such a name
+        drop_exception();  // not UTF-8, so no object has such a name
         return {};
     }
     PyUnicode_InternInPlace(&name);

@@ -1,4 +1,4 @@
-// The paths of a tree as text, each made when it is asked for. Internal.
+// The paths of a tree as text, each created on first use. Internal.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace guardtree {
 
-/// Nodes in preorder, the root first.
+/// The nodes in preorder, the root first.
 std::vector<NodeId> preorder_of(const Tree& tree);
 
-/// The texts of paths, from what each step is over a mark.
+/// The texts of paths, built from the text of each step over a mark.
 class PathTexts {
 public:
     explicit PathTexts(const Tree& tree) : tree_(tree), steps_(tree.node_count()) {}
@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    static constexpr std::string_view mark = "\x01";  // in no Python text
+    static constexpr std::string_view mark = "\x01";  // does not occur in Python text
 
     struct Step {
         std::string before;
