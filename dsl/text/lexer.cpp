@@ -1,4 +1,4 @@
-// Splitting a text into tokens.
+// Splits a text into tokens.
 // SPDX-License-Identifier: MIT
 #include "lexer.h"
 
@@ -47,8 +47,8 @@ Token TextLexer::take(Token::Kind kind, size_t size) noexcept {
     return token;
 }
 
-/// Digits, letters and dots; a sign after the `e` of a float. What it means is told
-/// when it is read.
+/// Digits, letters and dots, and a sign after the `e` of a float. Errors in it are
+/// reported when the number is evaluated.
 size_t TextLexer::number_size() const noexcept {
     const bool is_hexadecimal =
         text_.size() > at_ + 1 && text_[at_] == '0' && (text_[at_ + 1] | 0x20) == 'x';

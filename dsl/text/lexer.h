@@ -1,4 +1,4 @@
-// Words, numbers, strings and signs of a text.
+// Splits a text into words, numbers, strings and operators.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "syntax.h"
@@ -19,13 +19,13 @@ struct Token {
     TextSpan span() const noexcept { return {begin, begin + text.size()}; }
 };
 
-/// Reads a text token by token. Blanks, line ends and comments are passed over: a text
+/// Reads a text token by token. It skips blanks, line ends and comments, because a text
 /// is one expression.
 class TextLexer {
 public:
     explicit TextLexer(std::string_view text) noexcept : text_(text) {}
 
-    /// The next token; its kind is end with `problem` filled where there is none.
+    /// The next token. If there is none, its kind is end and `problem` is filled.
     Token next(TextProblem& problem);
 
 private:

@@ -1,4 +1,4 @@
-// Parsing text: recursive descent over Python's precedences.
+// Parses text: recursive descent with Python's precedences.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
@@ -11,8 +11,9 @@ namespace {
 
 using Kind = SyntaxKind;
 
-constexpr int deepest = 200;           // calls of the parser: each is a few frames
-constexpr uint16_t most_depth = 1000;  // of expressions, which are walked by recursion
+constexpr int deepest = 200;  // calls of the parser, each a few C frames
+// of expressions, which are processed recursively
+constexpr uint16_t most_depth = 1000;
 
 constexpr std::array<std::string_view, 35> keywords = {
     "False",  "None",   "True",    "and",      "as",       "assert", "async",
@@ -24,10 +25,11 @@ constexpr std::array<std::string_view, 35> keywords = {
 constexpr std::array<std::string_view, 3> singletons = {"None", "True", "False"};
 
 bool is_in_character(char c) noexcept {
-    return (c & 0xC0) == 0x80;  // of UTF-8, behind its first byte
+    return (c & 0xC0) == 0x80;  // of UTF-8, after its first byte
 }
 
-/// A part of a text for a message: whole characters, blanks for control characters.
+/// Part of a text for a message: whole characters, with blanks instead of control
+/// characters.
 std::string printable(std::string_view part) {
     while (!part.empty() && is_in_character(part.front())) part.remove_prefix(1);
     size_t last = part.size();
@@ -54,8 +56,8 @@ bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
 
 }  // namespace
 
-/// Reads tokens and appends expressions, parts before wholes. After a problem every
-/// method gives no_syntax.
+/// Reads tokens and appends expressions, parts before wholes. After a problem, every
+/// method returns no_syntax.
 class TextParser {
 public:
     TextParser(std::string_view text, TextSyntax& to, TextProblem& problem)
@@ -72,7 +74,7 @@ public:
     }
 
 private:
-    /// Counts the nesting while it lives.
+    /// Counts the nesting depth during its lifetime.
     class Level {
     public:
         explicit Level(TextParser& parser) : parser_(parser) {
@@ -151,7 +153,7 @@ private:
         return add(begin, {.kind = Kind::negation, .parts = {inner}});
     }
 
-    /// The comparison operator at hand, taken; empty when there is none.
+    /// Consumes the current comparison operator. Empty if there is none.
     std::string_view comparison_operator() {
         constexpr std::array<std::string_view, 7> plain = {
             "==", "!=", "<", "<=", ">", ">=", "in"};
@@ -256,7 +258,7 @@ private:
         return add(begin, {.kind = Kind::attribute, .word = name, .parts = {value}});
     }
 
-    /// A key: `x[1, 2]` is a tuple without parentheses.
+    /// A subscript: `x[1, 2]` is a tuple without parentheses.
     SyntaxId sequence_item() {
         const size_t begin = token_.begin;
         const SyntaxId first = disjunction();
@@ -334,7 +336,7 @@ private:
         return add(begin, {.kind = Kind::name, .word = text});
     }
 
-    /// Literals side by side are one string.
+    /// Adjacent literals are one string.
     SyntaxId strings() {
         const size_t begin = token_.begin;
         size_t end = begin;
@@ -448,7 +450,7 @@ std::string problem_text(std::string_view text, const TextProblem& problem) {
     constexpr size_t most_before = 60;
     std::string sentence = "line " + std::to_string(place.line) + ", column " +
                            std::to_string(place.column) + ": " + place.sentence;
-    // A window of a long line is shown.
+    // Shows only part of a long line.
     const size_t before = text.substr(0, begin).rfind('\n');
     const size_t line_begin = before == text.npos ? 0 : before + 1;
     const size_t from = begin - std::min(begin - line_begin, most_before);

@@ -1,4 +1,4 @@
-// Reading paths, and relations over them.
+// Reads paths, and relations over them.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <charconv>
@@ -18,7 +18,7 @@ bool is_name(const Syntax& at, std::string_view word) {
     return at.kind == Kind::name && at.word == word;
 }
 
-/// The one argument of `word(...)`; no_syntax for anything else.
+/// The only argument of `word(...)`; no_syntax for other expressions.
 SyntaxId argument_of(const TextSyntax& syntax, SyntaxId id, std::string_view word) {
     const Syntax& call = syntax[id];
     const bool is_it = call.kind == Kind::call && call.parts.size() == 2 &&
@@ -26,7 +26,7 @@ SyntaxId argument_of(const TextSyntax& syntax, SyntaxId id, std::string_view wor
     return is_it ? call.parts[1] : no_syntax;
 }
 
-/// A decimal number that an integer expression may have.
+/// Whether a text is a decimal number that an integer expression may contain.
 bool is_integer(std::string_view text) {
     int64_t value = 0;
     const char* end = text.data() + text.size();
@@ -64,12 +64,12 @@ bool TextReader::path(SyntaxId id, std::vector<Op>& steps) {
         if (fitted_path(*pattern, id, steps)) return true;
         steps.resize(size);
     }
-    // Whatever else was said of this place says more.
+    // An earlier message about this position is more specific.
     const bool is_told = problem_ && problem_.span.begin == here.span.begin;
     return !is_told && refuse(id, "a value: a variable, and steps from it");
 }
 
-/// A name of the scope: a local or free variable, a global, a builtin.
+/// A name in the scope: a local or free variable, a global, a builtin.
 bool TextReader::root(SyntaxId id, Owned<> name, std::vector<Op>& steps) {
     PyCodeObject* code = names_.scope.code;
     OpCode step{};
@@ -161,7 +161,7 @@ bool TextReader::add_path(SyntaxId id, NodeId& to) {
 
 bool TextReader::add_relation(SyntaxId id, OpCode code, const References& operands,
                               const std::vector<SyntaxId>& values, bool is_certain) {
-    // All paths first: what is tried in vain leaves no nodes.
+    // Reads all paths first, so that a failed attempt adds no nodes.
     std::vector<Op> steps;
     for (const SyntaxId value : values) {
         if (!path(value, steps)) return false;
@@ -218,7 +218,7 @@ bool TextReader::identity(SyntaxId id) {
     return is_pair && add_relation(id, code_of<DistinctObjects>, {}, here.parts);
 }
 
-/// Says of itself that it is an expression of integers: `int64(...)` is in it.
+/// Whether an expression is marked as an integer expression by `int64(...)` in it.
 bool TextReader::is_marked(SyntaxId id) const {
     if (argument_of(syntax_, id, "int64") != no_syntax) return true;
     return std::ranges::any_of(at(id).parts,
@@ -231,13 +231,13 @@ bool TextReader::integers(SyntaxId id) {
     if (!integer_text(id, text)) return false;
     References operands;
     operands.push_back(interned_name(text));
-    // Why it is none would be told in names that the text has not.
+    // The relation's own message would use names that are not in the text.
     return add_relation(id, code_of<Integers>, operands,
                         std::vector<SyntaxId>(integers_), false) ||
            refuse(id, "a comparison of ints, lengths or shapes");
 }
 
-/// The expression with names for its values, as IntegerText reads it.
+/// The expression with names for its values, in the form that IntegerText reads.
 bool TextReader::integer_text(SyntaxId id, std::string& text) {
     const Syntax& here = at(id);
     if (here.is_parenthesised) text += "(";
@@ -277,7 +277,7 @@ bool TextReader::integer_text(SyntaxId id, std::string& text) {
     return is_read;
 }
 
-/// A value, its length, or a part of its shape; in int64(...) or not.
+/// A value, its length, or a part of its shape, with or without int64(...).
 bool TextReader::integer_leaf(SyntaxId id, std::string& text) {
     const SyntaxId marked = argument_of(syntax_, id, "int64");
     if (marked != no_syntax) id = marked;

@@ -1,4 +1,4 @@
-// Parsing what kinds, steps and relations say they are in Python.
+// Parses the Python texts of kinds, steps and relations.
 // SPDX-License-Identifier: MIT
 #include "patterns.h"
 
@@ -20,7 +20,7 @@ OpGroup group_of(OpCode code) noexcept {
     return is_step(code) ? OpGroup::steps : OpGroup::relations;
 }
 
-/// Number of the operand of that name; -1 when there is none.
+/// The index of the operand with that name, or -1.
 int operand_number(OpCode code, std::string_view name) {
     const std::span<const NamedOperand> operands = operands_of(code);
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -34,13 +34,13 @@ bool is_place(const TextPattern& pattern, const Syntax& at) {
            (at.word == "value" || operand_number(pattern.code, at.word) >= 0);
 }
 
-/// Each group's patterns by the kind of their outermost expression.
+/// The patterns of each group, by the kind of their outermost expression.
 class PatternTable {
 public:
     PatternTable() {
         for (size_t i = 0; i < std::size(op_infos); ++i) {
             const auto code = static_cast<OpCode>(i);
-            // A relation's text is an example; its pattern is the shorthand.
+            // A relation's text is only an example. Its pattern is the shorthand.
             if (!is_relation(code)) add(code, op_infos[i]->python, false);
             if (!op_infos[i]->shorthand.empty())
                 add(code, op_infos[i]->shorthand, true);
@@ -74,7 +74,8 @@ private:
         made.code = code;
         made.is_shorthand = is_shorthand;
         TextProblem problem;
-        // What does not parse is never recognised; the tests ask for each by its name.
+        // A text that does not parse is never recognised. The tests check every one of
+        // them.
         if (!TextSyntax::parse(text, made.syntax, problem)) return;
         weigh(made, made.syntax.root());
         const Syntax& root = made.syntax[made.syntax.root()];
@@ -89,7 +90,7 @@ private:
             .push_back(&made);
     }
 
-    /// Counts what is fixed, and keeps the names that it has.
+    /// Measures the fixed text, and records the names in it.
     void weigh(TextPattern& pattern, SyntaxId id, std::string_view bound = {}) {
         const Syntax& at = pattern.syntax[id];
         if (at.kind == Kind::each) bound = at.word;

@@ -1,4 +1,4 @@
-// Reading claims: kinds on paths.
+// Reads conditions: kinds on paths.
 // SPDX-License-Identifier: MIT
 #include "reader.h"
 
@@ -29,7 +29,7 @@ constexpr Renamed renamed_words[] = {{"all_distinct", "distinct_objects"},
                                      {"plain_deque_item", "deque_item"},
                                      {"plain_dict_item", "dict_item"}};
 
-/// What to write instead of a word that was renamed; empty where there is none.
+/// What to write instead of a renamed word. Empty if there is none.
 std::string hint_for_renamed(const TextSyntax& syntax) {
     for (const Syntax& each : syntax.all()) {
         if (each.kind != Kind::name) continue;
@@ -55,7 +55,7 @@ Owned<> tuple_of(Owned<> first, const References& rest) {
     return made;
 }
 
-/// As an operand has it: ("is_none",).
+/// The kind as an operand: ("is_none",).
 Owned<> inner_kind(const KindClaim& claim) {
     const std::string_view name = info_of(claim.code).name;
     return tuple_of(Owned<>::steal(PyUnicode_FromStringAndSize(
@@ -63,8 +63,8 @@ Owned<> inner_kind(const KindClaim& claim) {
                     claim.operands);
 }
 
-/// What an expression of integers reads: len(x), x.shape[0], x.ndim. Kinds that are
-/// written in short leave it to them.
+/// Whether an integer expression can read this: len(x), x.shape[0], x.ndim. Short forms
+/// of kinds do not match these.
 bool is_integer_read(const TextSyntax& syntax, SyntaxId id) {
     const Syntax& at = syntax[id];
     if (at.kind == Kind::attribute) return at.word == "ndim";
@@ -91,8 +91,8 @@ bool TextReader::run(Diagnostic& problem, TextProblem& found) {
     return is_read;
 }
 
-/// Keeps what is said furthest in the text, of one place the last: it comes from the
-/// attempt that got furthest. A refused operand is the last word.
+/// Keeps the problem that is furthest in the text. For one position it keeps the last
+/// one, which comes from the attempt that got furthest. A refused operand is final.
 bool TextReader::refuse(TextProblem problem, PyObject* exception) {
     const bool is_last = !problem_.refusal.empty();
     const bool is_behind = problem.span.begin < problem_.span.begin;
@@ -122,7 +122,7 @@ bool TextReader::is_explicit(SyntaxId id, OpCode& code) const {
     return find_op(name, code);
 }
 
-/// `guard.present(x)`: the value can be fetched.
+/// Whether the expression is `guard.present(x)`, which means that the value exists.
 bool TextReader::is_presence(SyntaxId id) const {
     const Syntax& call = at(id);
     if (call.kind != Kind::call || call.parts.size() != 2) return false;
@@ -131,7 +131,8 @@ bool TextReader::is_presence(SyntaxId id) const {
            at(function.parts[0]).word == explicit_word;
 }
 
-/// Conjunctions without parentheses, one by one; those with may be a kind's text.
+/// Reads the parts of an `and` without parentheses one by one. With parentheses it may
+/// be the text of a kind.
 bool TextReader::claims(SyntaxId id) {
     const Syntax& whole = at(id);
     if (whole.kind != Kind::all) return claim(id);
@@ -178,9 +179,10 @@ bool TextReader::fitted_kind(const TextPattern& pattern, SyntaxId id, KindClaim&
     TextFit fit;
     std::vector<Op> steps;
     if (!fits(pattern, syntax_, id, fit)) return false;
-    // What is stricter than Python's text is weaker behind `not`; a path is exact.
+    // A short form that is stricter than Python is weaker after `not`. A path alone is
+    // exact.
     if (pattern.is_shorthand && is_negated_ && pattern.weight > 0) return false;
-    // What is no path says more than operands that would not be.
+    // A bad path gives a better message than bad operands.
     if (fit.value != no_syntax && !path(fit.value, steps)) return false;
     KindClaim found{.value = no_syntax, .code = pattern.code, .operands = {}};
     if (!fitted_operands(pattern, fit, found.operands)) return false;
@@ -198,7 +200,7 @@ bool TextReader::explicit_kind(SyntaxId id, OpCode code, KindClaim& to) {
     return explicit_operands(id, code, 2, to.operands);
 }
 
-/// `x is None or type(x) is int`: kinds of one value.
+/// `x is None or type(x) is int`: several kinds on one value.
 bool TextReader::disjunction(SyntaxId id, KindClaim& to) {
     References kinds;
     SyntaxId value = no_syntax;
@@ -217,7 +219,7 @@ bool TextReader::disjunction(SyntaxId id, KindClaim& to) {
     return true;
 }
 
-/// The kind takes its operands.
+/// Whether the kind accepts its operands.
 bool TextReader::is_made(SyntaxId id, const KindClaim& claim, bool is_certain) {
     Op ignored;
     return make(id, claim.code, claim.operands, ignored, is_certain);
@@ -243,7 +245,7 @@ bool TextReader::make(SyntaxId id, OpCode code, const References& operands, Op& 
                                          std::string(to.info().name)});
     }
     if (reason.exception == PyExc_MemoryError) throw_no_memory();
-    // Another pattern may be what was meant.
+    // Another pattern may match better.
     return is_certain && refuse(id, reason);
 }
 
@@ -264,7 +266,7 @@ Owned<> TextReader::constant(SyntaxId id, bool may_refer) {
     return found;
 }
 
-/// One operand as an object. An inner kind tells its value too.
+/// Reads one operand as an object. An inner kind also provides its value.
 Owned<> TextReader::operand(OpCode code, size_t number, SyntaxId id, SyntaxId* value) {
     const OperandForm form = operands_of(code)[number].form;
     if (form == OperandForm::constant || form == OperandForm::name)

@@ -1,4 +1,4 @@
-// From parsed text to guards: claims, paths, operands.
+// Converts parsed text to guards: conditions, paths, operands.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../guards/tree/tree.h"
@@ -8,27 +8,28 @@
 
 namespace guardtree {
 
-/// A kind with its operands on a value of the text.
+/// A kind with its operands, and the value in the text that it checks.
 struct KindClaim {
     SyntaxId value = no_syntax;
     OpCode code{};
     References operands;
 };
 
-/// Reads the claims of one text into a tree. Patterns are tried in order; when none is
-/// right, the problem that lies furthest in the text is told.
+/// Reads the conditions of one text into a tree. It tries patterns in order. If none
+/// matches, it reports the problem that is furthest in the text.
 class TextReader {
 public:
     TextReader(const TextSyntax& syntax, const TextNames& names, Tree& to)
         : syntax_(syntax), names_(names), values_(syntax, names), tree_(to) {}
 
-    /// False with both problems filled: the Diagnostic says it all.
+    /// Returns false with both problems filled. The Diagnostic is complete on its own.
     bool run(Diagnostic& problem, TextProblem& found);
 
 private:
     bool claim(SyntaxId id);
     bool claims(SyntaxId id);
-    /// For `guard.<name>(...)`: the op of that name.
+    /// Whether the expression is `guard.<name>(...)`; `code` receives the op with that
+    /// name.
     bool is_explicit(SyntaxId id, OpCode& code) const;
     bool is_presence(SyntaxId id) const;
 
@@ -48,7 +49,7 @@ private:
     bool make(SyntaxId id, OpCode code, const References& operands, Op& to,
               bool is_certain = true);
 
-    // Paths: steps from the root on.
+    // Paths: the steps, starting with the root.
     bool path(SyntaxId id, std::vector<Op>& steps);
     bool root(SyntaxId id, Owned<> name, std::vector<Op>& steps);
     bool fitted_path(const TextPattern& pattern, SyntaxId id, std::vector<Op>& steps);
@@ -65,7 +66,8 @@ private:
     bool add_relation(SyntaxId id, OpCode code, const References& operands,
                       const std::vector<SyntaxId>& values, bool is_certain = true);
 
-    /// While it lives, operands are kept for the tree; else only for the claim.
+    /// During its lifetime, operands are kept for the tree. Otherwise they are kept
+    /// only for the current condition.
     class Keeping {
     public:
         explicit Keeping(TextReader& reader) noexcept
@@ -90,11 +92,11 @@ private:
     const TextNames& names_;
     TextValues values_;
     Tree& tree_;
-    References tried_;  ///< what operands refer to that may come to nothing
+    References tried_;  ///< references of operands that may not be used
     References* keep_ = &tried_;
-    TextProblem problem_;             ///< the furthest since the claim began
-    PyObject* exception_ = nullptr;   ///< of the problem; null: SyntaxError
-    bool is_negated_ = false;         ///< inside of `not`
+    TextProblem problem_;             ///< the furthest one in the current condition
+    PyObject* exception_ = nullptr;   ///< for the problem; null means SyntaxError
+    bool is_negated_ = false;         ///< inside `not`
     std::vector<SyntaxId> integers_;  ///< the values of the expression being read
 };
 

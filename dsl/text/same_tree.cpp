@@ -1,4 +1,4 @@
-// Comparing trees, and the order in which they are compared and written.
+// Compares trees, and determines the order in which they are compared and written.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// String literals: prefixes, escapes, UTF-8.
+// Evaluates string literals: prefixes, escapes, UTF-8.
 // SPDX-License-Identifier: MIT
 #include <vector>
 
@@ -15,7 +15,7 @@ int digit_of(char c) noexcept {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
 }
 
-/// Reads literals into characters, of bytes or of a str.
+/// Converts literals to the characters of a bytes or str object.
 class StringReader {
 public:
     explicit StringReader(std::string_view text) : text_(text) {}
@@ -70,7 +70,7 @@ private:
         skip_to_next();
     }
 
-    /// Between literals there are blanks and comments.
+    /// Skips blanks and comments between literals.
     void skip_to_next() {
         bool is_comment = false;
         for (; at_ < text_.size(); ++at_) {
@@ -83,7 +83,7 @@ private:
         }
     }
 
-    /// One character of UTF-8, as it is.
+    /// Copies one UTF-8 character.
     void character() {
         const auto lead = static_cast<unsigned char>(text_[at_]);
         const size_t size = lead < 0x80   ? 1

@@ -1,4 +1,4 @@
-// What text is parsed into: a small tree of Python's expressions, in one array.
+// The syntax tree of a text: a subset of Python's expressions, in one array.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <cstdint>
@@ -9,25 +9,25 @@
 
 namespace guardtree {
 
-/// A place in a text, in bytes.
+/// A range of a text, in bytes.
 struct TextSpan {
     size_t begin = 0;
     size_t end = 0;
 };
 
-/// Why a text was refused, and where.
+/// Why a text was refused, and at which position.
 struct TextProblem {
     TextSpan span;
     std::string expected;
     std::string hint;     ///< what to write instead; may be empty
-    std::string refusal;  ///< a sentence that says it all, instead of `expected`
+    std::string refusal;  ///< a complete message, instead of `expected`
 
     explicit operator bool() const noexcept {
         return !expected.empty() || !refusal.empty();
     }
 };
 
-/// Number of an expression in its TextSyntax.
+/// Index of an expression in its TextSyntax.
 using SyntaxId = uint32_t;
 
 inline constexpr SyntaxId no_syntax = UINT32_MAX;
@@ -39,12 +39,12 @@ enum class SyntaxKind : uint8_t {
     ellipsis,
     attribute,  ///< parts: the value; the word is the name
     item,       ///< parts: the value, the key
-    call,       ///< parts: the function, the arguments; keywords name the last ones
+    call,       ///< parts: the function, the arguments; keywords: names of the last
     starred,    ///< `*values` among arguments
     each,       ///< parts: a result, an iterable; the word is the name of a generator
     sign,       ///< parts: a number after `-` or `+`
     binary,     ///< parts: two numbers around `+ - * // % **`
-    compare,    ///< parts: n + 1 values around n operators, which the keywords are
+    compare,    ///< parts: n + 1 values; keywords: the n operators between them
     all,        ///< parts around `and`
     any,        ///< parts around `or`
     negation,   ///< `not`
@@ -54,23 +54,23 @@ enum class SyntaxKind : uint8_t {
     dict,  ///< parts: key, value, key, value, ...
 };
 
-/// One expression. Words are parts of the text.
+/// One expression. Its words are views of the text.
 struct Syntax {
     SyntaxKind kind = SyntaxKind::name;
     bool is_parenthesised = false;
-    uint16_t depth = 0;  ///< of the expressions in it
+    uint16_t depth = 0;  ///< maximum depth of the expressions in it
     TextSpan span = {};
     std::string_view word = {};
     std::vector<SyntaxId> parts = {};
     std::vector<std::string_view> keywords = {};
 };
 
-/// A parsed text, which has to outlive it.
+/// The syntax tree of a text. The text must outlive it.
 class TextSyntax {
 public:
-    /// False with `problem` filled when `text` is not one expression of the language.
-    /// Parentheses nest at most 200 deep, expressions 1000 (a path has a level for each
-    /// step). O(n).
+    /// Returns false, with `problem` filled, if `text` is not one expression of the
+    /// language. Parentheses nest at most 200 deep and expressions 1000 (a path has one
+    /// level per step). O(n).
     static bool parse(std::string_view text, TextSyntax& to, TextProblem& problem);
 
     SyntaxId root() const noexcept { return root_; }
@@ -79,10 +79,10 @@ public:
 
     std::string_view text() const noexcept { return text_; }
 
-    /// All expressions in it, in no order that counts.
+    /// All expressions in it, in unspecified order.
     std::span<const Syntax> all() const noexcept { return all_; }
 
-    /// The same expression, whatever blanks and parentheses there are.
+    /// Whether two expressions are the same, ignoring blanks and parentheses.
     bool same(SyntaxId a, const TextSyntax& other, SyntaxId b) const noexcept;
 
 private:
@@ -93,19 +93,19 @@ private:
     SyntaxId root_ = no_syntax;
 };
 
-/// A problem and where it lies, in characters; lines and columns count from 1.
+/// A problem and its position in characters. Lines and columns start at 1.
 struct TextPlace {
     std::string sentence;  ///< what was expected and found
     std::string hint;
     size_t line = 0;
     size_t column = 0;
-    size_t end_column = 0;  ///< behind the last character of the problem in this line
-    std::string text;       ///< of the line
+    size_t end_column = 0;  ///< column after the problem's last character in this line
+    std::string text;       ///< the line
 };
 
 TextPlace place_of(std::string_view text, const TextProblem& problem);
 
-/// The sentence about a problem, with the line it is in and a mark under the place.
+/// The message about a problem, with its line and a mark below the position.
 std::string problem_text(std::string_view text, const TextProblem& problem);
 
 }  // namespace guardtree

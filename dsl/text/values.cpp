@@ -1,4 +1,4 @@
-// Evaluating literals, and finding objects by their names.
+// Evaluates literals, and finds objects by their names.
 // SPDX-License-Identifier: MIT
 #include "values.h"
 
@@ -18,7 +18,7 @@ namespace {
 
 using Kind = SyntaxKind;
 
-/// Digits that a literal or a power may have: more is somebody's mistake.
+/// The maximum size of a literal or a power. More is probably a mistake.
 constexpr size_t most_bits = 1 << 20;
 
 Owned<> integer_of(const std::string& digits) {
@@ -46,7 +46,7 @@ bool is_integer_text(std::string_view text) {
     return text.find_first_of(".jJeE") == text.npos;
 }
 
-/// `a ** b`, where the result is of a size that somebody may have meant.
+/// `a ** b`, if the size of the result is plausible.
 Owned<> power_of(PyObject* base, PyObject* exponent) {
     if (!PyLong_Check(base) || !PyLong_Check(exponent)) return {};
     const long times = PyLong_AsLong(exponent);
@@ -102,7 +102,7 @@ Owned<> TextValues::refused(SyntaxId id, std::string expected,
     return {};
 }
 
-/// `object`, or the problem that there is none.
+/// Returns `object`, or reports the problem if it is null.
 Owned<> TextValues::made(SyntaxId id, PyObject* object, TextProblem& problem) const {
     if (object) return Owned<>::steal(object);
     return refused(id, "a constant", problem);
@@ -123,7 +123,8 @@ bool TextValues::is_variable(std::string_view name) const {
 }
 
 Owned<> TextValues::find_root(std::string_view name) const {
-    if (is_reserved(name)) return {};  // a builtin, whatever else has its name
+    // always the builtin, even if a variable has its name
+    if (is_reserved(name)) return {};
     if (PyObject* found = given(name)) return Owned<>::share(found);
     const Owned<> key = interned_name(name);
     if (!key) return {};
@@ -134,14 +135,14 @@ Owned<> TextValues::find_root(std::string_view name) const {
     return {};
 }
 
-/// Objects that a name stands for: what else a variable holds may be replaced, and is
-/// compared where it lies then.
+/// Whether a name stands for this object itself. Other values of variables may be
+/// replaced, so the guard compares the variable's current value.
 bool TextValues::is_named_by(std::string_view name, PyObject* object) const {
     return given(name) || PyType_Check(object) || PyFunction_Check(object) ||
            PyCFunction_Check(object) || PyModule_Check(object) || is_singleton(object);
 }
 
-/// The names of `a.b.c`; false for anything else.
+/// The names in `a.b.c`. False for other expressions.
 bool TextValues::dotted(SyntaxId id, std::vector<std::string_view>& names) const {
     for (; syntax_[id].kind == Kind::attribute; id = syntax_[id].parts[0]) {
         names.push_back(syntax_[id].word);
@@ -165,8 +166,8 @@ Owned<> TextValues::reference(SyntaxId id, TextProblem& problem) const {
     for (size_t i = 1; found && i < names.size(); ++i) {
         found = find_member(found.get(), names[i]);
     }
-    // As many words as there are for a module, then what is in it; a bare name may be
-    // a builtin's.
+    // The longest possible module name first, then a path in it. A name alone may be a
+    // builtin.
     for (size_t count = names.size() + 1; !found && count-- > 0;) {
         ObjectName name{count ? "" : "builtins", {}};
         for (size_t i = 0; i < names.size(); ++i) {
@@ -201,7 +202,7 @@ bool TextValues::parts(SyntaxId id, size_t first, bool may_refer, References& to
     return true;
 }
 
-/// Signs and sums.
+/// Evaluates signs and sums.
 Owned<> TextValues::computed(SyntaxId id, TextProblem& problem) const {
     const Syntax& at = syntax_[id];
     References values;
@@ -301,7 +302,7 @@ Owned<> TextValues::constant(SyntaxId id, bool may_refer, TextProblem& problem) 
     case Kind::set: break;
     default: return refused(id, "a constant", problem);
     }
-    // What is hashed is no object of a user's.
+    // Elements of sets and keys must not be objects of users, because they are hashed.
     const bool holds_names = may_refer && at.kind != Kind::set;
     if (!parts(id, 0, holds_names, items, problem)) return {};
     const Owned<> tuple = tuple_of(items);

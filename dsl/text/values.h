@@ -1,4 +1,4 @@
-// Operands in text: literals, and objects by name.
+// Evaluates operands in text: literals, and objects by name.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -10,33 +10,34 @@
 
 namespace guardtree {
 
-/// Where the names in a text are looked up: those given, then the scope's globals and
-/// builtins, then the modules that are imported. All borrowed.
+/// The namespaces for names in a text: the given names, then the scope's globals and
+/// builtins, then imported modules. All borrowed.
 struct TextNames {
     Scope scope;
     PyObject* given = nullptr;  ///< a dict of str to objects, or null
 
-    /// False refuses guards that would call what the text names (calls_chosen_code).
+    /// If false, guards that would call an object named in the text are refused
+    /// (calls_chosen_code).
     bool allow_calls = true;
 };
 
-/// Evaluates parts of a text. Nothing is imported, no user code runs.
+/// Evaluates parts of a text. It imports nothing and runs no user code.
 class TextValues {
 public:
     TextValues(const TextSyntax& syntax, const TextNames& names) noexcept
         : syntax_(syntax), names_(names) {}
 
-    /// The constant that an expression is: literals, displays of them, `nan`, `inf`,
-    /// `complex(...)`, `frozenset(...)`, `range(...)`, sums, and what was given under a
-    /// name; TensorSpec(...) gives a dict. With `may_refer` names of objects in it too.
-    /// Null with `problem` filled.
+    /// Evaluates a constant expression: literals, displays of them, `nan`, `inf`,
+    /// `complex(...)`, `frozenset(...)`, `range(...)`, sums, and given names.
+    /// TensorSpec(...) gives a dict. With `may_refer`, it may also contain names of
+    /// objects. Null with `problem` filled.
     Owned<> constant(SyntaxId id, bool may_refer, TextProblem& problem) const;
 
-    /// The object that a name such as `int`, `collections.OrderedDict` or one of those
-    /// given leads to. Null with `problem` filled.
+    /// The object for a name such as `int`, `collections.OrderedDict` or a given name.
+    /// Null with `problem` filled.
     Owned<> reference(SyntaxId id, TextProblem& problem) const;
 
-    /// What was given under a name; null when nothing was. Borrowed.
+    /// The object given for a name, or null. Borrowed.
     PyObject* given(std::string_view name) const;
 
 private:

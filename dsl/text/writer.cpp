@@ -1,5 +1,5 @@
-// Writing trees down: claims in Python, and by the kinds' own names where Python's text
-// would be read as another guard.
+// Writes trees as text: conditions in Python, or with the kinds' own names if Python's
+// text would be parsed as another guard.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <map>
@@ -22,7 +22,7 @@ std::string listed(const std::vector<std::string>& parts) {
     return text;
 }
 
-/// As a part of a conjunction.
+/// Text that can be joined with `and`.
 std::string as_conjunct(std::string text) {
     TextSyntax syntax;
     TextProblem problem;
@@ -37,11 +37,11 @@ std::string word_of(const Op& op) {
     return std::string(explicit_word) + "." + (name == "global" ? "global_" : name);
 }
 
-/// Deeper expressions are not read (TextSyntax).
+/// The parser refuses deeper expressions (TextSyntax).
 constexpr size_t most_text_depth = 1000;
 
-/// Ops as text. Objects without a name get one. Templates come before their use in
-/// generic lambdas: Clang 14 does not find them behind it.
+/// Ops as text. Objects without a name are given one. Templates come before their use
+/// in generic lambdas, because Clang 14 does not find them otherwise.
 class OpWriter {
 public:
     OpWriter(const TextNames& names, GuardText& to) : names_(names), to_(to) {}
@@ -71,7 +71,7 @@ private:
         return key && find_slot(names_.scope.code, key.get()) >= 0;
     }
 
-    /// The scope has nothing else under that name.
+    /// Whether the name leads to this object in the scope, and not to another one.
     bool leads_to(const std::string& name, PyObject* object) const {
         TextSyntax syntax;
         TextProblem problem;
@@ -85,7 +85,7 @@ private:
         return "(" + listed(parts) + (parts.size() == 1 ? ",)" : ")");
     }
 
-    /// Classes and dtypes among the facts are objects.
+    /// Writes tensor facts. Classes and dtypes among them are objects.
     std::string facts_text(PyObject* facts) {
         std::string text = "TensorSpec(";
         Py_ssize_t place = 0;
@@ -113,7 +113,8 @@ private:
     template <class T>
     std::string reference_of(const T& operand) {
         if constexpr (requires { operand.is_dead(); }) {
-            // Nothing is an object that was made for it alone.
+            // A new object, which no value is identical with, stands for an object that
+            // has died.
             if (operand.is_dead()) {
                 Owned<>& stand_in = stand_ins_[&operand];
                 if (!stand_in) stand_in = new_object();
@@ -123,7 +124,7 @@ private:
         return object_text(object_of(operand));
     }
 
-    /// A constant that is too long for text gets a name, as an object would.
+    /// A constant that is too long for text is given a name, like an object.
     template <class T>
     std::string constant_or_name(const T& operand) {
         if (is_too_long_for_text(operand.value))
@@ -191,7 +192,7 @@ private:
     }
 
 public:
-    /// In Python, as the op's own file says it.
+    /// The Python text of the op's own file.
     std::string natural(const Op& op, const std::string& value) {
         return dispatch(op, [&](const auto& concrete) -> std::string {
             using T = std::remove_cvref_t<decltype(concrete)>;
@@ -215,7 +216,7 @@ public:
     /// guard.length(x, 3)
     std::string by_name(const Op& op, std::vector<std::string> values) {
         const std::vector<std::string> operands = call_operands(op);
-        // Values of relations come last, there may be any number of them.
+        // The values of a relation come last, because their number varies.
         const auto place = op.is_relation() ? values.begin() : values.end();
         values.insert(place, operands.begin(), operands.end());
         return word_of(op) + "(" + listed(values) + ")";
@@ -225,8 +226,8 @@ private:
     const TextNames& names_;
     GuardText& to_;
     size_t next_name_ = 0;
-    std::map<PyObject*, std::string> given_;    ///< names of objects that have none
-    std::map<const void*, Owned<>> stand_ins_;  ///< of operands that have died
+    std::map<PyObject*, std::string> given_;    ///< given names of objects
+    std::map<const void*, Owned<>> stand_ins_;  ///< objects for operands that have died
 };
 
 class TreeWriter {
@@ -243,7 +244,8 @@ public:
 
     GuardText run() {
         if (!find_steps()) return std::move(made_);
-        // Nodes that only relations speak of are made by them, if that gives the order.
+        // The relations create the nodes that only they use, unless that changes the
+        // order.
         for (const bool says_all : {false, true}) {
             write(claims(says_all));
             if (reads_as_tree()) return std::move(made_);
@@ -264,7 +266,7 @@ public:
     }
 
 private:
-    /// A guard's text, and which it is.
+    /// The text of a guard, and its id.
     struct Claim {
         std::string text;
         NodeId node = 0;
@@ -286,7 +288,7 @@ private:
                         "; use to_json()";
     }
 
-    /// All steps in Python, parents first.
+    /// The Python text of all steps, parents first.
     bool find_steps() {
         is_related_.assign(tree_.node_count(), false);
         std::vector<size_t> depth(tree_.node_count());
@@ -308,7 +310,7 @@ private:
         return true;
     }
 
-    /// The last one first.
+    /// The children, the last one first.
     std::vector<NodeId> children_of(NodeId id) const {
         std::vector<NodeId> children;
         tree_.each_child(id, [&](NodeId child) { children.push_back(child); });
@@ -316,8 +318,8 @@ private:
         return children;
     }
 
-    /// The claims in order. Values that only relations speak of are claimed to be
-    /// there only if it `says_all`.
+    /// The conditions in order. Values that only relations use get a condition of their
+    /// own only if `says_all`.
     std::vector<Claim> claims(bool says_all) {
         std::vector<Claim> made;
         for (const NodeId id : std::span(order_).subspan(1)) {
@@ -341,7 +343,7 @@ private:
         return made;
     }
 
-    /// guard.length(x, 3), over paths written in one way or the other.
+    /// guard.length(x, 3), with paths written in one of the two forms.
     std::string by_name(const Claim& claim, const PathTexts& paths) {
         if (claim.relation != no_id) {
             const RelationCheck& relation = tree_.relations()[claim.relation];
@@ -351,7 +353,7 @@ private:
         return ops_.by_name(tree_.check_at(claim.check).kind, {paths[claim.node]});
     }
 
-    /// All paths by the steps' own names.
+    /// All paths, written with the steps' own names.
     PathTexts explicit_paths() {
         PathTexts paths(tree_);
         for (const NodeId id : std::span(order_).subspan(1)) {
@@ -375,7 +377,8 @@ private:
         return found;
     }
 
-    /// `x == 3` where the type was claimed before, as Python compares such constants.
+    /// Writes `x == 3` if a condition on the type comes before it. Python's == is then
+    /// exact.
     std::string kind_text(NodeId id, CheckId check, PyObject*& exact_type) {
         const Op& kind = tree_.check_at(check).kind;
         const std::string& path = paths_[id];
@@ -409,7 +412,7 @@ private:
         return parse(made_.text, read, problem) && same_tree(tree_, read);
     }
 
-    /// The claim without the others is what it stands for.
+    /// Whether the condition, parsed alone, is the same guard.
     bool reads_alone(const Claim& claim) {
         Tree expected;
         Diagnostic problem;
@@ -446,7 +449,7 @@ private:
     OpWriter ops_;
     std::vector<NodeId> order_;
     PathTexts paths_;
-    Owned<> given_;          ///< what objects are called in the text, so far
+    Owned<> given_;  ///< names of objects in the text, so far
     size_t given_count_ = 0;
     std::vector<bool> is_related_;
 };
