@@ -1,4 +1,4 @@
-// Objects for operands, from JSON that may come from anywhere.
+// Converts untrusted JSON to objects for operands.
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
@@ -15,7 +15,7 @@
 namespace guardtree {
 namespace {
 
-/// The one key and its value; null when the object has none or several.
+/// The only key and its value. Null if the object has none or several.
 PyObject* only_member(PyObject* object, PyObject** key) {
     PyObject* value = nullptr;
     Py_ssize_t position = 0;
@@ -24,7 +24,7 @@ PyObject* only_member(PyObject* object, PyObject** key) {
     return value;
 }
 
-/// The value of a digit as the writer writes it; -1 for anything else.
+/// The value of a hexadecimal digit in the writer's form. -1 for other characters.
 int digit(char character) noexcept {
     if (character >= '0' && character <= '9') return character - '0';
     if (character >= 'a' && character <= 'f') return character - 'a' + 10;
@@ -38,7 +38,7 @@ bool is_hex(std::string_view text) noexcept {
     return !text.empty();
 }
 
-/// The text of a str; empty for what is none, or not ASCII.
+/// The text of an ASCII str. Empty for other objects.
 std::string_view ascii(PyObject* object) noexcept {
     if (!PyUnicode_CheckExact(object) || !PyUnicode_IS_ASCII(object)) return {};
     return {static_cast<const char*>(PyUnicode_DATA(object)),
@@ -128,10 +128,10 @@ Owned<> JsonOperandReader::expression(PyObject* value) {
     return text(value);
 }
 
-// Objects that guards speak of.
+// Objects that guards refer to.
 
-/// What an object is not is told before an operand prints it: that would call its
-/// `__repr__`.
+/// Checks the type of an object before an operand reads it, because the operand's
+/// message would call its `__repr__`.
 Owned<> JsonOperandReader::reference(JsonShape shape, PyObject* value) {
     PyObject* key = nullptr;
     PyObject* name = only_member(value, &key);
@@ -316,7 +316,8 @@ bool JsonOperandReader::items(PyObject* body, unsigned depth, Items& to) {
     return true;
 }
 
-/// str and bytes have hashes that nobody can choose; others may be made to collide.
+/// The hashes of str and bytes cannot be chosen by an attacker. Other keys can be made
+/// to collide.
 bool JsonOperandReader::spend_on_key(PyObject* key, Py_ssize_t others) {
     const bool is_hashed = PyUnicode_CheckExact(key) || PyBytes_CheckExact(key);
     return is_hashed || progress_.spend(static_cast<uint64_t>(others));

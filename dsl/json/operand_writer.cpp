@@ -1,9 +1,9 @@
-// Operands as JSON text.
+// Writes operands as JSON text.
 // SPDX-License-Identifier: MIT
 //
-// Text is made here and not by CPython's `json`: sets are ordered by the texts of their
-// elements, so texts are made from the inside out, and what is left of a JSON writer is
-// the escaping of strings. Tests compare with `json`.
+// The text is produced here and not with CPython's `json`. Sets are sorted by the text
+// of their elements, so text is built from the inside out. The only other part of a
+// JSON writer is string escaping. Tests compare with `json`.
 #include <Python.h>
 
 #include <algorithm>
@@ -125,7 +125,8 @@ std::span<PyObject* const> items_of(PyObject* sequence) noexcept {
     return {PySequence_Fast_ITEMS(sequence), static_cast<size_t>(Py_SIZE(sequence))};
 }
 
-/// Operands as text. What has no form leaves a reason: then the text means nothing.
+/// Writes operands. If one has no JSON form, sets a reason, and the text is
+/// meaningless.
 class OperandWriter {
 public:
     std::string operands(OpCode code, std::span<PyObject* const> objects) {
@@ -137,7 +138,7 @@ public:
         return json_list(texts);
     }
 
-    /// Of the first part that has no form: "its expected is ...".
+    /// The reason for the first part without a JSON form: "its expected is ...".
     const std::string& reason() const noexcept { return reason_; }
 
     std::string text(PyObject* object) {
@@ -275,8 +276,8 @@ private:
         return json_list(texts);
     }
 
-    /// Ranges of the same numbers are equal operands: all are written as the one that
-    /// ends behind its last number.
+    /// Ranges with the same numbers are equal operands. All of them are written as the
+    /// one that ends just after its last number.
     std::string range(PyObject* object) {
         const auto iterator = Owned<>::steal(PyObject_GetIter(object));
         RangeLeft left;
@@ -336,7 +337,7 @@ private:
         return json_list(texts, '{', '}');
     }
 
-    std::string_view subject_ = "note";  ///< the operand that is being written
+    std::string_view subject_ = "note";  ///< the operand being written
     std::string reason_;
 };
 

@@ -1,4 +1,4 @@
-// Operands as JSON: how each is written, by its type. For the writer and the reader.
+// The JSON form of operands, by their type. For the writer and the reader.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -17,7 +17,7 @@
 
 namespace guardtree {
 
-/// What the writer does with an operand, and what the reader expects there.
+/// How the writer writes an operand, and what the reader expects.
 enum class JsonShape : uint8_t {
     constant,    ///< a value
     expression,  ///< the text of an integer expression
@@ -26,43 +26,44 @@ enum class JsonShape : uint8_t {
     function,    ///< a ref to a function written in Python
     variable,    ///< a ref to a ContextVar
     kind,        ///< a check without a note
-    kinds,       ///< a list of them
-    facts,       ///< values by name; "type" is a ref
-    code,        ///< has no form: a callable, a C function
-    state,       ///< has no form: an object as it was
+    kinds,       ///< a list of such checks
+    facts,       ///< tensor facts by name; "type" is a ref
+    code,        ///< no JSON form: a callable, a C function
+    state,       ///< no JSON form: an object in an earlier state
 };
 
-/// Compiling an integer expression recurses over its terms: a text is not to choose how
-/// far.
+/// The maximum length of an integer expression. Compiling one recurses over its terms,
+/// so its length must be limited.
 inline constexpr Py_ssize_t longest_json_expression = 4096;
 
 /// The shapes of the operands of a kind, step or relation, in order.
 std::span<const JsonShape> json_shapes(OpCode code);
 
-/// A list of operands, given as operand_objects gives them, in the canonical form. With
-/// a `reason` ("its expected is ...") one has no form, and the text means nothing. Runs
-/// no user code.
+/// A list of operands (from operand_objects) in the canonical form. If `reason` is set
+/// ("its expected is ..."), one of them has no JSON form and the result is meaningless.
+/// Runs no user code.
 std::string json_operands(OpCode code, std::span<PyObject* const> objects,
                           std::string& reason);
 
-/// An exact str; empty when there is no memory.
+/// An exact str as JSON. Empty if there is no memory.
 std::string json_text(PyObject* text);
 
 /// A list of texts: "[a,b]".
 std::string json_list(const std::vector<std::string>& items, char open = '[',
                       char close = ']');
 
-/// A text that needs no escapes, in quotes.
+/// A text in quotes. It must not need escapes.
 inline std::string json_quoted(std::string_view text) {
     return "\"" + std::string(text) + "\"";
 }
 
-/// The place in a text that is being read, what stopped the reading, and its cost.
+/// The position of the reader, the problem that stopped it, and the cost so far.
 class JsonProgress {
 public:
     JsonProgress(const JsonReading& how, Diagnostic& to) : reading(how), problem(to) {}
 
-    /// Says where the reader is while this lives: ".checks", and of which of them.
+    /// Adds to the reader's position during its lifetime: ".checks", and the index of a
+    /// check.
     class At {
     public:
         At(JsonProgress& progress, std::string_view name)
@@ -85,21 +86,22 @@ public:
         size_t size_;
     };
 
-    // Each fills `problem` and is false.
+    // Each of these fills `problem` and returns false.
     bool refuse(const std::string& text);
     bool refuse_found(const std::string& expected, PyObject* found);
 
-    /// What others filled `problem` with, at this place.
+    /// Adds the position to a `problem` that another function filled.
     bool refuse_problem();
 
-    /// For a call of CPython's that failed. What has to reach the program (Ctrl-C, no
-    /// memory) is kept in `raised`, and `problem` stays empty.
+    /// For a CPython call that failed. An exception that must reach the program
+    /// (KeyboardInterrupt, MemoryError) is kept in `raised`, and `problem` stays empty.
     bool refuse_raised(const std::string& what);
 
-    /// The pending exception, whatever it is, is kept in `raised`.
+    /// Keeps any pending exception in `raised`.
     bool keep_raised();
 
-    /// Counts work that is more than linear in the text; false when it is too much.
+    /// Counts work that is not linear in the text. Returns false if it exceeds the
+    /// limit.
     bool spend(uint64_t cost);
 
     uint64_t spent() const noexcept { return spent_; }
@@ -113,14 +115,14 @@ private:
     uint64_t spent_ = 0;
 };
 
-/// Makes objects of operands: what make_op takes.
+/// Converts JSON operands to objects that make_op accepts.
 class JsonOperandReader {
 public:
     explicit JsonOperandReader(JsonProgress& progress) noexcept : progress_(progress) {}
 
     bool read(OpCode code, PyObject* list, std::vector<Owned<>>& to);
 
-    /// A str, or null.
+    /// The value if it is a str, otherwise null.
     Owned<> text(PyObject* value);
 
 private:
@@ -141,7 +143,7 @@ private:
     bool items(PyObject* body, unsigned depth, Items& to);
     bool spend_on_key(PyObject* key, Py_ssize_t others);
 
-    // The values of objects of one key, by it.
+    // Each reads the value of an object with that one key.
     Owned<> of_int(PyObject* body, unsigned);
     Owned<> of_float(PyObject* body, unsigned);
     Owned<> of_float_bits(PyObject* body, unsigned);
@@ -157,7 +159,7 @@ private:
     Owned<> of_range(PyObject* body, unsigned depth);
     Owned<> set_of(PyObject* body, unsigned depth, Owned<> made);
 
-    /// The bytes of a text of hexadecimal digits.
+    /// Decodes a text of hexadecimal digits to bytes.
     bool hex(PyObject* body, std::string& to);
 
     Owned<> refused(const std::string& text);
@@ -168,12 +170,13 @@ private:
     unsigned kinds_deep_ = 0;
 };
 
-/// The value of a key of an object; null when it is not there.
+/// The value of a key of an object, or null.
 inline PyObject* json_member(PyObject* object, const char* key) {
     return item_by_name(object, key);
 }
 
-/// An object of exactly these keys, and perhaps a "note" where that `may` be.
+/// Requires an object with exactly these keys, plus an optional "note" if
+/// `may_have_note`.
 bool demand_json_keys(JsonProgress& progress, PyObject* object,
                       std::initializer_list<const char*> keys,
                       bool may_have_note = false);

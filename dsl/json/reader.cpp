@@ -1,8 +1,8 @@
-// Reading guard trees from JSON that may come from anywhere.
+// Reads guard trees from untrusted JSON.
 // SPDX-License-Identifier: MIT
 //
-// CPython's `json` parses; what it gives is taken apart here, and nothing in it is
-// believed. A tree is built beside the one that is to be replaced.
+// CPython's `json` parses the text. The code here validates every part of the result.
+// The new tree is built separately from the tree that it replaces.
 #include "reader.h"
 
 #include <string>
@@ -21,8 +21,8 @@ namespace {
 
 using At = JsonProgress::At;
 
-/// Why a text cannot be given to a parser that recurses, and whose ints take quadratic
-/// time; empty when it can.
+/// Why a text must not be passed to `json`, which recurses and takes quadratic time for
+/// ints. Empty if it can.
 std::string excess_of(std::string_view text, size_t deepest) {
     constexpr size_t most_digits = 400;
     size_t depth = 0;
@@ -49,8 +49,8 @@ std::string excess_of(std::string_view text, size_t deepest) {
     return {};
 }
 
-/// An object's members as a dict, in which no key is there twice: `json` would keep the
-/// last.
+/// Converts an object's members to a dict, and refuses duplicate keys. `json` would
+/// keep the last one.
 PyObject* dict_of_pairs(PyObject*, PyObject* pairs) noexcept {
     auto made = Owned<>::steal(PyDict_New());
     for (Py_ssize_t i = 0; made && i < PyList_GET_SIZE(pairs); ++i) {
@@ -70,7 +70,7 @@ PyObject* dict_of_pairs(PyObject*, PyObject* pairs) noexcept {
 
 PyMethodDef dict_of_pairs_method = {"dict_of_pairs", &dict_of_pairs, METH_O, nullptr};
 
-/// What `json` makes of a text; null with an exception.
+/// The result of `json` for a text. Null with an exception set.
 Owned<> parsed(std::string_view text) {
     const auto json = Owned<>::steal(PyImport_ImportModule("json"));
     const auto string = Owned<>::steal(PyUnicode_DecodeUTF8(
@@ -115,8 +115,8 @@ private:
                              " bytes");
             return {};
         }
-        // A constant in a dict is three brackets deeper, and so is a kind in any_of,
-        // which itself allows 32.
+        // A constant in a dict is nested three brackets deeper, and so is a kind in
+        // any_of, which itself allows a depth of 32.
         const std::string excess = excess_of(text, size_t{limits.depth} * 3 + 128);
         if (!excess.empty()) {
             progress_.refuse("not JSON that is read here: " + excess);
@@ -127,7 +127,7 @@ private:
         return root;
     }
 
-    /// Before all other keys: another version may have others.
+    /// Checked before all other keys, because another version may have different keys.
     bool read_version(PyObject* root) {
         PyObject* version =
             PyDict_CheckExact(root) ? json_member(root, "guardtree") : nullptr;
@@ -175,7 +175,7 @@ private:
         if (!made_.child(parent, step, id, progress_.problem)) {
             return progress_.refuse_problem();
         }
-        // Its checks would be compared with those it has.
+        // Otherwise its checks would be compared with existing ones.
         if (made_.node_count() == before)
             return progress_.refuse("this path is that of an earlier node");
         places_.push_back(id);
@@ -246,7 +246,7 @@ private:
         return true;
     }
 
-    /// The node that a number stands for: of those before this one.
+    /// The node with this number, among those before the current one.
     bool read_place(PyObject* number, const char* where, bool may_be_root, NodeId& to) {
         const At at(progress_, where);
         int overflow = 0;
@@ -267,7 +267,7 @@ private:
                                       number);
     }
 
-    /// `role`: the key of its name, "step", "kind" or "relation".
+    /// `role`: the key of the op's name: "step", "kind" or "relation".
     bool read_op(PyObject* entry, const char* role, Op& to) {
         const std::string_view wanted = role;
         PyObject* name = json_member(entry, role);
@@ -301,7 +301,7 @@ private:
         return !note || to;
     }
 
-    /// A variable that the code has not is told at once, as GuardManager tells it.
+    /// Refuses a variable that the code does not have at once, as GuardManager does.
     bool demand_variable(const Op& step) {
         if (!reading().code) return true;
         return dispatch(step, [&](auto concrete) {
@@ -319,7 +319,7 @@ private:
     JsonProgress progress_;
     JsonOperandReader operands_;
     Tree made_;
-    std::vector<NodeId> places_;  ///< in made_, of each node of the text
+    std::vector<NodeId> places_;  ///< the id in made_ of each node of the text
 };
 
 }  // namespace
@@ -338,7 +338,7 @@ bool JsonProgress::refuse_found(const std::string& expected, PyObject* found) {
 }
 
 bool JsonProgress::refuse_problem() {
-    // Whatever an operand calls its error: to the reader the text is wrong.
+    // Any other error of an operand means for the reader that the text is wrong.
     const bool is_kept =
         problem.exception == PyExc_NameError || problem.exception == PyExc_MemoryError;
     PyObject* exception = is_kept ? problem.exception : PyExc_ValueError;

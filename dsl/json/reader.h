@@ -1,4 +1,4 @@
-// Reading guard trees from JSON that may come from anywhere. The form: writer.h.
+// Reads guard trees from untrusted JSON. writer.h documents the format.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -12,39 +12,43 @@
 
 namespace guardtree {
 
-/// What a text may ask for. The defaults bound the time to seconds.
+/// Limits on a text. The defaults limit the time to seconds.
 struct JsonLimits {
     size_t bytes = size_t{16} << 20;
     size_t nodes = size_t{1} << 20;
-    unsigned depth = 100;  ///< of constants, and of kinds in kinds
+    unsigned depth = 100;  ///< of nested constants, and of kinds inside kinds
     /// Checks of one node are compared with each other, and so are the numbers and
-    /// tuples among the keys of a dict or set: how many values in all such pairs.
+    /// tuples among the keys of a dict or set. This limits the number of values in all
+    /// such pairs.
     uint64_t comparisons = uint64_t{1} << 27;
 };
 
-/// How to read. All is borrowed.
+/// Options of the reader. All pointers are borrowed.
 struct JsonReading {
     JsonLimits limits = {};
 
-    /// Takes trees with steps that call what they find (calls_what_it_finds).
+    /// Accepts trees with steps that call the value they find (calls_what_it_finds).
     bool allow_calls = false;
 
-    /// `resolver(module, path)` gives the object of a ref, or None where it knows none:
-    /// then, and without one, the dicts of imported modules are looked into.
+    /// `resolver(module, path)` returns the object of a ref, or None if it does not
+    /// know it. In that case, and without a resolver, the dicts of imported modules are
+    /// searched.
     PyObject* resolver = nullptr;
 
-    /// Locals and closures have to be its own; without it compiling tells.
+    /// Locals and closures must belong to this code. Without it, they are checked when
+    /// the tree is compiled.
     PyCodeObject* code = nullptr;
 };
 
-/// Replaces `to` by the tree of a text, in the canonical form or another. Refs are
-/// looked up, by the resolver if there is one; nothing is imported, and nothing but the
-/// resolver called. (A tensor type of torch makes guardtree's own plugin ready.)
+/// Replaces `to` by the tree in a text, in the canonical form or another. Refs are
+/// looked up with the resolver, if there is one. Nothing is imported and only the
+/// resolver is called. (A tensor type of torch loads guardtree's own plugin.)
 ///
-/// False, and `to` is as it was, when the text is refused: `problem` says where and why
-/// (ValueError; NameError for a variable that the code has not). What the resolver
-/// raises is left pending, with `problem` empty; so are KeyboardInterrupt and
-/// MemoryError. Otherwise an exception that was pending stays so. Needs the GIL.
+/// Returns false, and leaves `to` unchanged, if the text is refused. `problem` then
+/// says where and why (ValueError, or NameError for a variable that the code does not
+/// have). If the resolver raises, its exception stays pending and `problem` is empty;
+/// the same is true for KeyboardInterrupt and MemoryError. In all other cases an
+/// exception that was pending stays pending. Needs the GIL.
 bool from_json(std::string_view text, const JsonReading& reading, Tree& to,
                Diagnostic& problem);
 

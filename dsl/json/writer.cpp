@@ -1,4 +1,4 @@
-// Writing guard trees as JSON.
+// Writes guard trees as JSON.
 // SPDX-License-Identifier: MIT
 #include "writer.h"
 
@@ -13,8 +13,8 @@
 namespace guardtree {
 namespace {
 
-/// False when an object that the op speaks of has died, or is not any more what it was
-/// when the op was made: made again of its objects, the op would be another.
+/// Returns false if an object that the op refers to has died or has changed since the
+/// op was made. An op made from its objects now would be a different one.
 bool is_as_it_was(const Op& op, std::span<PyObject* const> objects) {
     const auto is_constant = [](JsonShape shape) {
         return shape == JsonShape::constant || shape == JsonShape::expression;
@@ -28,7 +28,7 @@ bool is_as_it_was(const Op& op, std::span<PyObject* const> objects) {
     return is_made && same_op(op, again);
 }
 
-/// The operands of an op; with a reason they have no form.
+/// The operands of an op. If `reason` is set, they have no JSON form.
 std::string operands_text(const Op& op, std::string& reason) {
     const std::vector<Owned<>> owned = operand_objects(op);
     if (PyErr_Occurred()) {
@@ -61,8 +61,8 @@ std::vector<NodeId> preorder(const Tree& tree) {
     return found;
 }
 
-/// Writes a tree. Texts of what is dropped may run user code, which may add guards:
-/// lists are made before they are walked.
+/// Writes a tree. The texts of dropped guards may run user code, which may add guards.
+/// So lists are created before they are iterated.
 class TreeWriter {
 public:
     TreeWriter(const Tree& tree, const JsonOptions& options,
@@ -92,7 +92,7 @@ public:
 private:
     static constexpr int64_t absent = -2;
 
-    /// Leaves out a guard, or refuses the tree for it.
+    /// Leaves out a guard, or refuses the tree because of it.
     bool leave_out(const std::string& text, const Op& op, const std::string& reason) {
         if (options_.drop_unportable) {
             dropped_.push_back(text);
@@ -112,7 +112,8 @@ private:
         return checks;
     }
 
-    /// Of a node that is not written. Only after something was left out.
+    /// Drops the checks of a node that is not written. Called only after a guard was
+    /// left out.
     void drop_checks(NodeId id) {
         for (const CheckId check : checks_of(id)) {
             dropped_.push_back(
@@ -182,7 +183,7 @@ private:
         return true;
     }
 
-    /// A member of an object, where there is a note that can be written.
+    /// The "note" member of an object, if there is a note that can be written.
     std::string note_text(uint32_t id, const char* before, const char* after) const {
         PyObject* note = tree_.note(id);
         if (!options_.with_notes || !note || !PyUnicode_CheckExact(note)) return {};
@@ -196,7 +197,7 @@ private:
     Diagnostic& problem_;
     std::vector<std::string> nodes_;
     std::vector<std::string> relations_;
-    std::vector<int64_t> places_;  ///< of each node among nodes_
+    std::vector<int64_t> places_;  ///< the index in nodes_ of each node
 };
 
 }  // namespace
