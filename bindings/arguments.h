@@ -1,8 +1,8 @@
-// How Python functions of ours read their arguments, each by its C++ type.
+// Reads the arguments of Python functions, each by its C++ type.
 // SPDX-License-Identifier: MIT
 //
-// No converters of pybind11's: what user code raises in one (`__bool__`, `__index__`)
-// is lost there, and a TypeError shows all arguments, which runs their reprs.
+// These do not use pybind11's converters. There, exceptions of user code (`__bool__`,
+// `__index__`) are lost, and a TypeError shows all arguments, which runs their reprs.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,13 +13,13 @@ namespace guardtree {
 
 namespace py = pybind11;
 
-/// What a message calls an argument: `function(name)`.
+/// The name of an argument in messages: `function(name)`.
 struct ArgumentName {
     const char* function;
     const char* name;
 };
 
-/// Throws TypeError: what was expected, what was found.
+/// Throws a TypeError that says what was expected and what was found.
 [[noreturn]] void refuse_argument(ArgumentName argument, const std::string& expects,
                                   py::handle found);
 
@@ -29,8 +29,8 @@ py::ssize_t read_size(py::handle given, ArgumentName argument,
 std::string read_text(py::handle given, ArgumentName argument,
                       const std::string& expects);
 
-/// For each type T of a parameter: what a T is called in messages, and
-/// `read(object, name, expects)`. It throws what user code raises, and TypeError.
+/// For each parameter type T: its name in messages, and `read(object, name, expects)`,
+/// which throws exceptions of user code, and TypeError.
 template <class T>
 struct Argument;
 

@@ -1,4 +1,4 @@
-// Shared pieces of the bindings.
+// Code shared by the bindings.
 // SPDX-License-Identifier: MIT
 #include "bindings.h"
 
@@ -24,8 +24,8 @@ std::string documentation(std::string_view, const Info& info,
 }
 
 void translate_exception() {
-    // pybind11 throws what it likes where an object was not made ("Could not allocate
-    // dict object!"), and leaves CPython's own exception pending.
+    // If an object could not be created, pybind11 throws its own exceptions ("Could not
+    // allocate dict object!") and leaves CPython's exception pending.
     const bool is_told = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError);
     try {
         throw;
@@ -39,7 +39,7 @@ void translate_exception() {
         PyErr_NoMemory();
     } catch (const std::exception& error) {
         if (is_told) return;
-        // Normalising an exception, pybind11 found that there was no memory for it.
+        // While normalising an exception, pybind11 ran out of memory.
         if (std::strstr(error.what(), "REPLACED BY MemoryError")) {
             PyErr_NoMemory();
             return;

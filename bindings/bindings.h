@@ -1,4 +1,4 @@
-// What the bind_*() files share: names, docstrings, garbage collection, exceptions.
+// Code shared by the bind_*() files: names, docstrings, garbage collection, exceptions.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <string>
@@ -11,10 +11,11 @@ namespace guardtree {
 
 namespace py = pybind11;
 
-/// A kind's name as a Python identifier: `global` is a keyword, so `global_`.
+/// A kind's name as a Python identifier. `global` is a keyword, so it becomes
+/// `global_`.
 std::string python_name(std::string_view name);
 
-/// "name(operands)", the summary, and the same in Python.
+/// A docstring: "name(operands)", the summary, and the meaning in Python.
 std::string documentation(std::string_view owner, const Info& info,
                           const std::string& operands);
 
@@ -34,8 +35,8 @@ std::string documentation(std::string_view owner) {
     return documentation(owner, T::info, operand_names<T>());
 }
 
-/// The same with the signature where `inspect.signature` finds it, for methods that are
-/// put on a type by hand.
+/// The same, with the signature in the form that `inspect.signature` reads, for methods
+/// that are added to a type by hand.
 template <class T>
 std::string signature_documentation() {
     const std::string operands = operand_names<T>();
@@ -44,11 +45,11 @@ std::string signature_documentation() {
            operands + ")\n--\n\n" + text.substr(text.find("\n\n") + 2);
 }
 
-/// Turns the C++ exception that is being handled into the pending Python one. Lets the
-/// end of a thread through, which is an exception to the C++ run time.
+/// Converts the current C++ exception to a pending Python exception. Rethrows the end
+/// of a thread, which is an exception for the C++ runtime.
 void translate_exception();
 
-/// A borrowed object for Python; None for null.
+/// A borrowed object as a Python object, with None for null.
 inline py::object object_or_none(PyObject* object) {
     return py::reinterpret_borrow<py::object>(object ? object : Py_None);
 }
@@ -60,19 +61,20 @@ void bind_c_api(py::module_& module);
 void bind_functions(py::module_& module);
 void bind_policy(py::module_& module);
 
-/// The code of a function, a method or itself; borrowed. Throws TypeError.
+/// The code of a function or method, or a code object itself. Borrowed. Throws
+/// TypeError.
 PyCodeObject* code_of_python(py::handle object);
 
 void bind_explain(py::module_& module);
 void bind_frame(py::module_& module);
-/// `frame.__module__`, so that inspect.getmodule(frame) works. After all other
-/// bindings.
+/// Defines `frame.__module__`, so that inspect.getmodule(frame) works. Called after all
+/// other bindings.
 void bind_frame_module_name(py::module_& module);
 void bind_hook(py::module_& module);
 void bind_code(py::module_& module);
 void bind_introspection(py::module_& module);
 void bind_tensors(py::module_& module);
 void bind_bench(py::module_& module);
-void bind_reprs(py::module_& module);  // when all types are bound
+void bind_reprs(py::module_& module);  // after all types are bound
 
 }  // namespace guardtree

@@ -1,4 +1,4 @@
-// Making the Python types of boxed objects.
+// Creates the Python types of boxed objects.
 // SPDX-License-Identifier: MIT
 #include "boxed.h"
 

@@ -1,10 +1,11 @@
-// Python types of our own whose objects hold a C++ object, and pybind11's view of them.
+// Python types whose objects contain a C++ object, and their use in pybind11.
 // SPDX-License-Identifier: MIT
 //
-// No pybind11 classes: pybind11 does not look whether there was memory for an instance,
-// and keeps each one in a map, which costs 200 ns. A class T that Python sees says
-// GUARDTREE_BOXED(T, "Name") in its header; functions then take `const T&` and return
-// T. T::traverse and T::clear, where it has them, are the garbage collector's.
+// These are not pybind11 classes. pybind11 does not check whether there was memory for
+// an instance, and keeps each instance in a map, which costs 200 ns. The header of a
+// class T that Python sees contains GUARDTREE_BOXED(T, "Name"). Functions then take
+// `const T&` and return T. If T has T::traverse and T::clear, the garbage collector
+// calls them.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -17,17 +18,17 @@
 
 namespace guardtree {
 
-/// What Python calls a class; GUARDTREE_BOXED says it.
+/// The Python name of a class, set by GUARDTREE_BOXED.
 template <class T>
 struct BoxedName;
 
-/// What CPython reads of such an object: in C's own layout.
+/// The part of such an object that CPython reads, in standard layout.
 struct BoxHead {
     PyObject base;
     PyObject* weak_references;
 };
 
-/// A T in a Python object; nothing between __new__ and __init__.
+/// A T in a Python object. It is empty between __new__ and __init__.
 template <class T>
 struct Box : BoxHead {
     std::optional<T> value;
@@ -37,13 +38,13 @@ struct Box : BoxHead {
 
     static Box* of(PyObject* self) noexcept { return reinterpret_cast<Box*>(self); }
 
-    /// The T, or null for another object, or one that was not initialised.
+    /// The T. Null for other objects, and for one that was not initialised.
     static T* find(PyObject* object) noexcept {
         if (!PyObject_TypeCheck(object, type) || !of(object)->value) return nullptr;
         return &*of(object)->value;
     }
 
-    /// A Python object that holds nothing yet; null with MemoryError.
+    /// An empty Python object. Null with MemoryError set.
     static PyObject* make_empty(PyTypeObject* exact) noexcept {
         PyObject* self = exact->tp_alloc(exact, 0);
         if (self) new (&of(self)->value) std::optional<T>();
@@ -68,7 +69,8 @@ struct Box : BoxHead {
     throw py::type_error("this object is initialised already; make another");
 }
 
-/// The C++ object of a T. TypeError where `self` is no T, or was made by __new__ alone.
+/// The C++ object of a T. Throws TypeError if `self` is not a T, or was created by
+/// __new__ alone.
 template <class T>
 T& initialised(py::handle self) {
     if (T* found = Box<T>::find(self.ptr())) return *found;
@@ -120,7 +122,7 @@ int clear(PyObject* self) noexcept {
     return 0;
 }
 
-/// What pybind11 asks of a class whose objects it hands to Python.
+/// The interface that pybind11 needs to pass objects of a class to Python.
 template <class T>
 struct Caster {
     static py::handle cast(T given, py::return_value_policy, py::handle) {
@@ -128,7 +130,7 @@ struct Caster {
     }
 };
 
-/// What __init__ calls: puts what `make(arguments...)` gives into the object.
+/// Called by __init__: stores the result of `make(arguments...)` in the object.
 template <class T, class Make, Make make>
 struct Initialising;
 
@@ -138,12 +140,12 @@ struct Initialising<T, T (*)(Arguments...), make> {
         auto& value = Box<T>::of(self.ptr())->value;
         if (value) refuse_again();
         T made = make(std::forward<Arguments>(arguments)...);
-        if (value) refuse_again();  // user code of `make` did it
+        if (value) refuse_again();  // user code in `make` initialised it
         value.emplace(std::move(made));
     }
 };
 
-/// Makes the type; `make`: its __new__.
+/// Creates the type. `make` is its __new__.
 py::object make_type(py::module_& module, const char* name, const char* documentation,
                      size_t size, unsigned flags, newfunc make, initproc initialise,
                      destructor free, traverseproc traverse, inquiry clear);
@@ -155,7 +157,7 @@ concept IsBoxed = requires {
     BoxedName<T>::text;
 };
 
-/// A T of a function's arguments; TypeError where it was not initialised.
+/// A T among a function's arguments. Throws TypeError if it was not initialised.
 template <IsBoxed T>
 struct Argument<T> {
     static constexpr const char* expects = BoxedName<T>::expected;
@@ -167,11 +169,11 @@ struct Argument<T> {
     }
 };
 
-/// What may be done to a type besides what guardtree does.
+/// How instances of a type are created, and whether it can be subclassed.
 enum class Made { by_guardtree, by_guardtree_final, by_calling };
 
-/// Makes the Python type of T and puts it into the module; then defines its methods,
-/// as py::class_ does.
+/// Creates the Python type of T and adds it to the module. Its methods are then defined
+/// as with py::class_.
 template <class T>
 class BoxedClass : public py::object {
 public:
@@ -190,7 +192,7 @@ public:
         Box<T>::type = reinterpret_cast<PyTypeObject*>(ptr());
     }
 
-    /// `make(arguments...)` is what __init__ puts into the object.
+    /// __init__ stores the result of `make(arguments...)` in the object.
     template <auto make, class... Extra>
     BoxedClass& def_init(const Extra&... extra) {
         constexpr boxed_detail::Initialising<T, decltype(make), make> initialise{};
@@ -217,7 +219,7 @@ public:
 
 }  // namespace guardtree
 
-/// Outside namespaces, after T and before what hands one to Python or takes one.
+/// Use it outside namespaces, after T and before functions that take or return one.
 #define GUARDTREE_BOXED(T, NAME)                                                   \
     template <>                                                                    \
     struct guardtree::BoxedName<T> {                                               \

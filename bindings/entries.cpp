@@ -1,4 +1,4 @@
-// Reading bindings, making entries, and giving their values to Python.
+// Reads bindings, creates entries, and converts their values for Python.
 // SPDX-License-Identifier: MIT
 #include "entries.h"
 

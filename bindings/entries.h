@@ -1,4 +1,4 @@
-// Entries made of guards and of what they are asked to hand over, for Python.
+// Creates entries from guards and bound values, for Python.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <vector>
@@ -11,26 +11,26 @@ namespace guardtree {
 
 namespace py = pybind11;
 
-/// What an entry hands over: names, and as many nodes of its guards.
+/// The bound values of an entry: names, and one node of its guards for each.
 struct Bindings {
-    Owned<> names;  ///< a tuple of str, or null where there are none
+    Owned<> names;  ///< a tuple of str, or null if there are none
     std::vector<NodeId> nodes;
 };
 
-/// Reads a `bindings` argument: None, or a dict of names to paths of `guards`, any
-/// handle on their tree. Throws TypeError and ValueError.
+/// Reads a `bindings` argument: None, or a dict of names to paths of `guards`, which
+/// may be any handle on their tree. Throws TypeError and ValueError.
 Bindings read_bindings(py::handle given, py::handle guards);
 
-/// The slots of the locals of `code` that have the names. Throws ValueError for what is
-/// none, or is bound by others (bindings_problem).
+/// The slots of the locals of `code` with these names. Throws ValueError if there is no
+/// such local, or something else binds it (bindings_problem).
 std::vector<uint16_t> bindable_slots(const Bindings& bindings, PyCodeObject* code);
 
-/// Compiles `tree`, as it is now, into an entry. Throws what does not compile.
+/// Compiles the current state of `tree` into an entry. Throws if it does not compile.
 Shared<Entry> make_entry(const Tree& tree, PyCodeObject* code, Owned<> payload,
                          Owned<> source, const Bindings& bindings);
 
-/// The values that a look-up hands over with the entry it found, as a dict by their
-/// names; empty for an entry that hands none over. Throws.
+/// The bound values of the entry that a look-up found, as a dict by their names. Empty
+/// if the entry has none. Throws.
 py::dict take_bindings(Lookup& lookup, const Entry& entry);
 
 }  // namespace guardtree

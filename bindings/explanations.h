@@ -1,4 +1,4 @@
-// Explanation and Failure, for Python.
+// Explanation and Failure as Python types.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../guards/run/explain.h"

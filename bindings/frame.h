@@ -1,4 +1,5 @@
-// The frame given to callbacks: a window on a view that closes when the callback
+// The frame that callbacks get: it refers to a view and is closed when the callback
+// returns.
 // returns. SPDX-License-Identifier: MIT
 #pragma once
 #include <pybind11/pybind11.h>
@@ -11,24 +12,24 @@ namespace guardtree {
 
 namespace py = pybind11;
 
-/// Safe to keep: after close() every use raises RuntimeError, and nothing of the frame
-/// is read or held.
+/// Safe to keep. After close(), every use raises RuntimeError, and the object neither
+/// reads nor holds any part of the frame.
 class FrameHandle {
 public:
-    /// `outer`: the code of the callback that this one runs in, or null. Throws where
-    /// there is no memory.
+    /// `outer`: the code object for which the enclosing callback was called, or null.
+    /// Throws if there is no memory.
     FrameHandle(const View& frame, PyCodeObject* outer);
 
-    /// Throws RuntimeError when the callback is over. To be held while it is used:
-    /// another thread may close this.
+    /// Throws RuntimeError if the callback has returned. Hold the result while you use
+    /// it, because another thread may close this object.
     Shared<KeptView> view() const;
 
     bool is_open() const noexcept { return static_cast<bool>(view_); }
 
-    /// What was shown, which may run user code when it goes.
+    /// Closes the frame and returns its view. Releasing that may run user code.
     Shared<KeptView> close() noexcept { return std::exchange(view_, {}); }
 
-    /// The handle behind a Python Frame, or null for any other object.
+    /// The handle behind a Python Frame. Null for other objects.
     static FrameHandle* from_python(PyObject* object) noexcept;
 
     PyCodeObject* outer_code() const noexcept { return outer_; }
@@ -38,8 +39,8 @@ private:
     PyCodeObject* outer_;
 };
 
-/// A Python Frame that is open while this lives, however that ends. Throws where there
-/// is no memory for it.
+/// A Python Frame that is open during the lifetime of this object, and is closed in
+/// every case. Throws if there is no memory.
 class OpenFrame {
 public:
     explicit OpenFrame(const View& view);

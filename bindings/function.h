@@ -1,11 +1,11 @@
 // Python functions, methods and properties that call C++.
 // SPDX-License-Identifier: MIT
 //
-// They are CPython's own kinds of functions, not pybind11's. pybind11 keeps a list of
-// the calls that are open in a thread and ends the process when they do not end in
-// reverse order, which they need not do in greenlets; and it converts arguments where
-// what user code raises is lost (arguments.h). A function is bound by its type: what
-// `define` takes is a lambda without captures, or `calling<&function>`.
+// They are CPython's own function types, not pybind11's. pybind11 keeps a list of the
+// open calls of a thread and ends the process if they do not end in reverse order, but
+// calls in different greenlets may end in any order. Its argument conversion also loses
+// exceptions of user code (arguments.h). A function is bound by its type: `define`
+// takes a lambda without captures, or `calling<&function>`.
 #pragma once
 #include <array>
 #include <functional>
@@ -23,7 +23,8 @@
 
 namespace guardtree {
 
-/// The body of a C function: what `use` returns, or null with the exception set.
+/// The body of a C function: returns the result of `use`, or null with the exception
+/// set.
 template <class Use>
 PyObject* translated(Use use) {
     const TextCall texts;
@@ -57,11 +58,11 @@ struct Traits<R (*)(A...)> {
 template <class R, class... A>
 struct Traits<R (*)(A...) noexcept> : Traits<R (*)(A...)> {};
 
-// Of a lambda.
+// For a lambda.
 template <class R, class C, class... A>
 struct Traits<R (C::*)(A...) const> : Traits<R (*)(A...)> {};
 
-/// Of a function; of a member of a class, which is called with self.
+/// For a function, or for a member of a class, which is called with self.
 template <class F>
 struct CallTraits : Traits<F> {};
 
@@ -74,7 +75,7 @@ struct CallTraits<R (C::*)(A...) const noexcept> : Traits<R (*)(const C&, A...)>
 template <class M, class C>
 struct CallTraits<M C::*> : Traits<const M& (*)(const C&)> {};
 
-/// What calls one function or member, as a type.
+/// A type whose objects call one function or member.
 template <auto function>
 struct Calling {
     template <class... A>
@@ -86,7 +87,7 @@ struct Calling {
 template <auto function>
 struct Traits<Calling<function>> : CallTraits<decltype(function)> {};
 
-/// What a parameter is read as, and lives in while the function runs.
+/// The type as which a parameter is read, and which holds it while the function runs.
 template <class A>
 using Read = Argument<std::remove_cvref_t<A>>;
 
@@ -98,7 +99,7 @@ Kept<A> read(py::handle given, ArgumentName name) {
     return Read<A>::read(given, name, Read<A>::expects);
 }
 
-/// A new reference to what F returned.
+/// Converts the result of F to a new reference.
 template <class R>
 PyObject* to_python(R&& result) {
     using Type = std::remove_cvref_t<R>;
@@ -110,7 +111,7 @@ PyObject* to_python(R&& result) {
         return py::cast(std::forward<R>(result)).release().ptr();
 }
 
-/// Calls F and converts what it returns.
+/// Calls F and converts the result.
 template <class F, class... A>
 PyObject* result_of(A&&... arguments) {
     if constexpr (std::is_void_v<typename Traits<F>::Result>) {
@@ -129,15 +130,15 @@ PyObject* call_with(const std::array<py::object, sizeof...(A)>& held,
     return result_of<F>(std::get<i>(kept)...);
 }
 
-/// The C functions that stand for F in Python, and what they go by.
+/// The C functions that implement F in Python, and their data.
 template <class F>
 struct Bound {
     static inline Signature* signature = nullptr;  ///< kept for the process
     static inline PyMethodDef method = {};
     static inline PyGetSetDef property = {};
 
-    /// `is_method`: the first parameter is self. All arguments are held: user code may
-    /// end what lent them.
+    /// `is_method`: the first parameter is self. All arguments are held, because user
+    /// code may release their owners.
     template <bool is_method, class... A>
     static PyObject* called(PyObject* self, const Given& given,
                             Types<A...> parameters) {
@@ -192,7 +193,8 @@ struct Bound {
         return method;
     }
 
-    /// There is a py::arg for each parameter, or the module does not load.
+    /// Checks that there is a py::arg for each parameter. If not, the module does not
+    /// load.
     template <bool is_method, class... A>
     static void check_count(Types<A...> parameters) {
         constexpr size_t named = sizeof...(A) - (is_method ? 1 : 0);
@@ -208,11 +210,11 @@ struct Bound {
 
 }  // namespace function_detail
 
-/// A function, or member of a class, for `define`.
+/// Makes a function or a member of a class usable with `define`.
 template <auto function>
 inline constexpr function_detail::Calling<function> calling{};
 
-/// A method of `type` that is not put on it: called with self.
+/// A method of `type` that is not added to the type. It is called with self.
 template <class F, class... Extra>
 py::object make_method(py::handle type, const char* name, const F&,
                        const Extra&... extra) {
@@ -223,8 +225,8 @@ py::object make_method(py::handle type, const char* name, const F&,
         PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(type.ptr()), &method));
 }
 
-/// Puts a method on a type: F's first parameter is self. `extra`: py::arg for each
-/// other one, py::kw_only, py::pos_only, the documentation.
+/// Adds a method to a type. F's first parameter is self. `extra`: py::arg for each
+/// other parameter, py::kw_only, py::pos_only, the documentation.
 template <class F, class... Extra>
 void define(py::handle type, const char* name, const F& function,
             const Extra&... extra) {
@@ -233,7 +235,7 @@ void define(py::handle type, const char* name, const F& function,
     py::setattr(type, name, made);
 }
 
-/// Puts a read-only property on a type.
+/// Adds a read-only property to a type.
 template <class F>
 void define_property(py::handle type, const char* name, const F&,
                      const char* documentation) {
@@ -247,7 +249,7 @@ void define_property(py::handle type, const char* name, const F&,
     py::setattr(type, name, made);
 }
 
-/// A function of a module; `extra` as for define.
+/// Creates a function of a module. `extra` as for define.
 template <class F, class... Extra>
 py::object make_function(const py::module_& module, const char* name, const F&,
                          const Extra&... extra) {
@@ -260,7 +262,7 @@ py::object make_function(const py::module_& module, const char* name, const F&,
     return made;
 }
 
-/// Puts a function into a module.
+/// Adds a function to a module.
 template <class F, class... Extra>
 void define_function(py::module_& module, const char* name, const F& function,
                      const Extra&... extra) {

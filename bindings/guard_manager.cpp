@@ -1,4 +1,4 @@
-// Guard trees as Python owns them: scope, compilation, garbage collection.
+// Guard trees that Python owns: scope, compilation, garbage collection.
 // SPDX-License-Identifier: MIT
 #include "guard_manager.h"
 
@@ -7,7 +7,7 @@
 namespace guardtree {
 namespace {
 
-/// A weak identity; what cannot be referred to weakly is held.
+/// A weak identity. Objects that do not support weak references are held.
 Identity identity_of(PyObject* object, References& keep) {
     Identity identity;
     Diagnostic problem;
@@ -85,8 +85,8 @@ int GuardTree::traverse(visitproc visit, void* arg) const {
     for (const Owned<>& reference : tree.references()) Py_VISIT(reference.get());
     for (const Owned<>& reference : scope_references_) Py_VISIT(reference.get());
     if (!compiled_) return 0;
-    // The program's copies are counted too. A check that pins it has `self` on its
-    // stack.
+    // The program's copies of references count too. A check that holds the program also
+    // has `self` on its stack.
     const References& copies = compiled_->program.references();
     for (const Owned<>& reference : copies) Py_VISIT(reference.get());
     return 0;
@@ -103,7 +103,7 @@ int GuardManager::traverse(visitproc visit, void* arg) const {
 }
 
 void GuardManager::clear() {
-    // A child handle keeps its root: it has nothing of its own to drop but that.
+    // A child handle only refers to its root and has nothing else to release.
     if (own_) own_->clear();
 }
 

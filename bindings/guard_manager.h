@@ -1,4 +1,4 @@
-// GuardManager: the Python handle on a node of a guard tree that is being built.
+// GuardManager: a Python object that points at one node of a guard tree.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <memory>
@@ -16,12 +16,12 @@ namespace py = pybind11;
 /// Throws the Python exception that a Diagnostic describes.
 [[noreturn]] void throw_diagnostic(const Diagnostic& problem);
 
-/// A program that a check may be running while its manager compiles the next one.
+/// A program. A check may still run it while its manager compiles the next one.
 struct CompiledGuards : Counted {
     Program program;
 };
 
-/// Where a function's names are looked up, or those of code alone; borrowed.
+/// The namespaces of a function, or of a code object alone. Borrowed.
 inline Scope scope_of(PyCodeObject* code, PyFunctionObject* function) noexcept {
     Scope scope{.code = code};
     if (function) {
@@ -32,11 +32,11 @@ inline Scope scope_of(PyCodeObject* code, PyFunctionObject* function) noexcept {
     return scope;
 }
 
-/// The tree of a root handle, what it was made for, and its program.
+/// The tree of a root handle, its scope, and its program.
 class GuardTree {
 public:
-    /// `scope`: a function, a code object, or a callback's frame. Held weakly: guards
-    /// are kept by the code they guard.
+    /// `scope`: a function, a code object, or a callback's frame. Referenced weakly,
+    /// because guards are kept alive by the code that they guard.
     explicit GuardTree(py::handle scope);
 
     /// Other guards for the scope of `other`.
@@ -44,43 +44,45 @@ public:
 
     Tree tree;
 
-    /// What note() speaks of: the check or relation that was added last.
+    /// The check or relation that was added last, which note() applies to.
     struct {
         CheckId id = no_id;
         bool is_relation = false;
     } last_added;
 
-    /// Takes over what new operands refer to, once for a run of equal ones, and empties
-    /// `references`; the next check compiles anew.
+    /// Moves the references of new operands into the tree, and leaves `references`
+    /// empty. Consecutive equal references are stored once. The next check compiles
+    /// again.
     void keep(References& references);
 
-    /// Room for references while operands are read, so that no call allocates its own.
+    /// A reusable vector for references while operands are read, so that no call
+    /// allocates its own.
     References spare;
 
-    /// The code object that names are resolved in. Throws when it has died.
+    /// The code object in which names are resolved. Throws if it has died.
     PyCodeObject* code() const {
         if (code_.is_dead()) [[unlikely]]
             refuse_dead_code();
         return reinterpret_cast<PyCodeObject*>(code_.object);
     }
 
-    /// The function, or null when there was none or it has died.
+    /// The function, or null if there was none or it has died.
     PyFunctionObject* function() const noexcept {
         if (!function_.object || function_.is_dead()) return nullptr;
         return reinterpret_cast<PyFunctionObject*>(function_.object);
     }
 
-    /// What an edit calls: the next check compiles anew.
+    /// Called by every edit: the next check compiles again.
     void changed() noexcept { compiled_ = {}; }
 
-    /// The tree as it is now, compiled. Throws what does not compile.
+    /// The compiled current tree. Throws if it does not compile.
     const Shared<CompiledGuards>& compiled() {
         if (!compiled_) [[unlikely]]
             compile();
         return compiled_;
     }
 
-    /// The program of the last check; null when guards were added since.
+    /// The program of the last check. Null if guards were added since.
     const Program* program() const noexcept {
         return compiled_ ? &compiled_->program : nullptr;
     }
@@ -98,11 +100,11 @@ private:
     Shared<CompiledGuards> compiled_;
 };
 
-/// Root handles own the tree; others keep their root alive. Lives in a Python object of
-/// a type of our own (guard_manager_type.cpp): a pybind11 instance costs 200 ns more.
+/// Root handles own the tree; other handles keep their root alive. The Python type is
+/// our own (guard_manager_type.cpp), because a pybind11 instance costs 200 ns more.
 class GuardManager {
 public:
-    /// What `__new__` makes: of no tree until `__init__`.
+    /// The state after `__new__`: there is no tree until `__init__`.
     GuardManager() noexcept = default;
 
     explicit GuardManager(std::unique_ptr<GuardTree> tree) noexcept
@@ -113,14 +115,14 @@ public:
 
     bool has_tree() const noexcept { return tree_ != nullptr; }
 
-    /// Throws TypeError when a subclass did not call `__init__`.
+    /// Throws TypeError if a subclass did not call `__init__`.
     GuardTree& tree() const {
         if (!tree_) [[unlikely]]
             refuse_use();
         return *tree_;
     }
 
-    /// Throws ReferenceError when the garbage collector has emptied the tree.
+    /// Throws ReferenceError if the garbage collector has emptied the tree.
     NodeId node() const {
         if (node_ >= tree().tree.node_count()) [[unlikely]]
             refuse_use();
@@ -129,17 +131,17 @@ public:
 
     bool is_root() const noexcept { return !root_; }
 
-    /// The handle of the whole tree: `self` when it is a root. Borrowed.
+    /// The handle of the whole tree: `self` if it is a root. Borrowed.
     PyObject* root(PyObject* self) const noexcept { return root_ ? root_.get() : self; }
 
     int traverse(visitproc visit, void* arg) const;
     void clear();
 
-    /// The handle in a Python GuardManager (exact or subclass).
+    /// The handle in a Python GuardManager, which may be an instance of a subclass.
     static GuardManager* from_python(PyObject* self) noexcept;
 
-    /// The same for methods whose `self` nobody has looked at (define): throws
-    /// TypeError for what is no GuardManager.
+    /// The same, for methods whose `self` was not checked (define). Throws TypeError
+    /// for other objects.
     static GuardManager& of(py::handle self);
 
     /// True for a GuardManager.
@@ -148,7 +150,7 @@ public:
     /// A new Python GuardManager.
     static py::object to_python(GuardManager handle);
 
-    /// A new Python GuardManager on `node` of the tree that `self` is a handle of.
+    /// A new Python GuardManager for `node` of the tree of `self`.
     static py::object handle_on(PyObject* self, NodeId node);
 
 private:
@@ -160,13 +162,13 @@ private:
     NodeId node_ = 0;
 };
 
-/// What CPython reads of a GuardManager: in C's own layout.
+/// The part of a GuardManager that CPython reads, in standard layout.
 struct GuardManagerHead {
     PyObject base;
     PyObject* weak_references;
 };
 
-/// A GuardManager as CPython sees it.
+/// The Python object of a GuardManager.
 struct GuardManagerObject : GuardManagerHead {
     GuardManager handle;
 };
@@ -175,11 +177,11 @@ inline GuardManager* GuardManager::from_python(PyObject* self) noexcept {
     return &reinterpret_cast<GuardManagerObject*>(self)->handle;
 }
 
-/// Makes the type and puts it into the module.
+/// Creates the type and adds it to the module.
 py::object make_guard_manager_type(py::module_& module);
 
-/// Puts a C method on a type, past pybind11's call path, which costs 40 to 90 ns.
-/// `method` lives as long as the process.
+/// Adds a C method to a type, without pybind11's call path, which costs 40 to 90 ns.
+/// `method` must live as long as the process.
 void add_method(py::handle type, PyMethodDef& method);
 
 void bind_kinds_and_steps(py::handle manager);

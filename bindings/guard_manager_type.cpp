@@ -1,8 +1,8 @@
-// The Python type GuardManager: making, initialising and freeing its objects.
+// The Python type GuardManager: creates, initialises and frees its objects.
 // SPDX-License-Identifier: MIT
 //
-// Not a pybind11 class: building a tree makes an object for each path, and pybind11
-// registers each instance in a map (bench `build`).
+// It is not a pybind11 class: building a tree creates an object for each path, and
+// pybind11 registers each instance in a map (bench `build`).
 #include <Python.h>
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// GuardedCode and CacheEntry: what callbacks return, and what caches hold, for Python.
+// GuardedCode and CacheEntry as Python types: the results of callbacks, and the content
+// of caches.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <pybind11/pybind11.h>
@@ -16,12 +17,13 @@ namespace py = pybind11;
 /// Replacement code and the guards under which it may run: a snapshot.
 class GuardedCode {
 public:
-    /// `check_fn`: a GuardManager (its tree is copied), or a callable taking f_locals.
-    /// Throws TypeError and ValueError: see replacement_problem.
-    /// `bindings`: see read_bindings; with any, `check_fn` is a GuardManager.
+    /// `check_fn`: a GuardManager (its tree is copied), or a callable that takes
+    /// f_locals. Throws TypeError and ValueError; see replacement_problem. `bindings`:
+    /// see read_bindings. With bindings, `check_fn` must be a GuardManager.
     GuardedCode(py::handle code, py::handle check_fn, py::handle bindings);
 
-    /// An entry compiled for `code`, for whose frames a callback gave this. Throws.
+    /// An entry compiled for `code`, after a callback returned this for one of its
+    /// frames. Throws.
     Shared<Entry> entry_for(PyCodeObject* code) const;
 
     py::object code() const { return py::reinterpret_borrow<py::object>(code_.get()); }
@@ -42,7 +44,7 @@ private:
     Bindings bindings_;
 };
 
-/// One entry as a table held it; `next` is the one after it in that table.
+/// One entry of a table at a certain time. `next` is the entry after it in that table.
 class CacheEntryHandle {
 public:
     CacheEntryHandle(Shared<Table> table, size_t index)

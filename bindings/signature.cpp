@@ -1,4 +1,4 @@
-// Binding arguments to the parameters of Python functions, and reading them.
+// Binds arguments to the parameters of Python functions, and reads them.
 // SPDX-License-Identifier: MIT
 #include "signature.h"
 

@@ -1,4 +1,5 @@
-// What a Python function of ours is called, and how its arguments come to parameters.
+// The names of a Python function and its parameters, and how arguments are bound to
+// them.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <span>
@@ -14,16 +15,16 @@ namespace guardtree {
 /// The arguments of a vectorcall.
 struct Given {
     PyObject* const* values;
-    size_t count;     ///< by position; the others follow them
-    PyObject* names;  ///< the others' names, or null
+    size_t count;     ///< number of positional arguments; the others follow
+    PyObject* names;  ///< names of the keyword arguments, or null
 };
 
-/// The name of a function in Python, and those of its parameters besides `self`.
+/// The name of a function in Python, and of its parameters except `self`.
 class Signature {
 public:
     explicit Signature(const char* name) : name_(name) {}
 
-    // What comes after the name and the C++ function, in order.
+    // The arguments after the name and the C++ function, in order.
     void take(const py::arg& each) { add(each.name, nullptr); }
 
     void take(const py::arg_v& each) { add(each.name, each.value.inc_ref().ptr()); }
@@ -34,12 +35,13 @@ public:
 
     void take(const char* documentation) { documentation_ = documentation; }
 
-    /// Where `inspect.signature` finds it, with the documentation. `self`: what the
-    /// function is bound to; `rest`: it takes any arguments.
+    /// The signature in the form that `inspect.signature` reads, with the
+    /// documentation. `self`: the name of the bound object. `rest`: it takes any
+    /// arguments.
     void describe(const char* self, bool rest);
 
-    /// The arguments in the parameters' order, with the defaults. TypeError says which
-    /// are missing or too many.
+    /// Puts the arguments in the order of the parameters, with defaults. The TypeError
+    /// says which arguments are missing or superfluous.
     void bind(const Given& given, std::span<py::object> to) const;
 
     const char* name() const noexcept { return name_.c_str(); }
@@ -55,7 +57,7 @@ public:
 private:
     struct Parameter {
         const char* name;
-        PyObject* fallback;  ///< kept for the process; null where there is none
+        PyObject* fallback;  ///< the default, never freed; null if there is none
     };
 
     void add(const char* name, PyObject* fallback) {
@@ -68,7 +70,8 @@ private:
     std::string name_;
     std::string documentation_;
     std::vector<Parameter> parameters_;
-    size_t by_position_ = static_cast<size_t>(-1);  ///< so many at most
+    /// maximum number of positional arguments
+    size_t by_position_ = static_cast<size_t>(-1);
     size_t by_name_from_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Strict mode: every look-up is answered three times, and the answers compared.
+// Strict mode: every look-up is evaluated three times, and the results are compared.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../guards/lookup/table.h"
@@ -6,18 +6,19 @@
 
 namespace guardtree {
 
-/// The table's answer is compared with that of trying all entries in order, and with
-/// what Python means by their texts (guardtree.oracle). For people who look for an
-/// error in guardtree or in guards of theirs; slow, and guards that run user code run
-/// it up to three times. Process-wide; needs the GIL.
+/// Whether strict mode is on. It compares the table's result with the result of trying
+/// all entries in order, and with the Python meaning of their texts (guardtree.oracle).
+/// It is for users who search for an error in guardtree or in their own guards. It is
+/// slow, and guards that run user code run it up to three times. Process-wide; needs
+/// the GIL.
 bool is_strict() noexcept;
 
-/// What the oracle needs of an entry that is being made: (text, names). Null where it
-/// could not say, and when strict mode is off. Leaves no exception.
+/// The data that the oracle needs for a new entry: (text, names). Null if there is no
+/// text, and if strict mode is off. Leaves no exception.
 Owned<> meaning_of(const Tree& tree, PyCodeObject* code);
 
-/// False with an exception set: StrictError with all answers, or what a guard lets
-/// through. `found`: the table's answer for this view, null for none.
+/// Returns false with an exception set: a StrictError with all results, or an exception
+/// of a guard that must propagate. `found`: the table's result for this view, or null.
 bool is_right_answer(const View& view, const Table& table, const Entry* found);
 
 }  // namespace guardtree

@@ -1,4 +1,5 @@
-// What guards are checked on from Python: a mapping of locals, or a callback's frame.
+// The subjects that Python checks guards on: a mapping of locals, or a callback's
+// frame.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <pybind11/pybind11.h>
@@ -10,14 +11,15 @@
 
 namespace guardtree {
 
-/// A mapping view's scope, held: user code that runs meanwhile may drop the function.
+/// The scope of a mapping view, with strong references, because user code may release
+/// the function in the meantime.
 struct HeldScope {
     explicit HeldScope(PyCodeObject* guarded, PyFunctionObject* called = nullptr)
         : scope(scope_of(guarded, called)),
           code(Owned<PyCodeObject>::share(guarded)),
           function(Owned<>::share(as_object(called))) {}
 
-    /// Throws when the code of the guards has died.
+    /// Throws if the code of the guards has died.
     explicit HeldScope(const GuardTree& tree)
         : HeldScope(tree.code(), tree.function()) {}
 
@@ -26,13 +28,13 @@ struct HeldScope {
     Owned<> function;
 };
 
-/// Throws TypeError for what is no mapping; not asked of dicts.
+/// Throws TypeError if the subject is not a mapping. Not called for dicts.
 void require_mapping(PyObject* subject);
 
 /// Calls `use(view)` with a view of `subject`: a callback's frame, or a mapping of
-/// locals, read for these names, whose scope `scope_of()` gives. A false result means
-/// that a Python exception is set. User code runs as in a look-up (lookup.h): that of
-/// guards, and that of the mapping. `subject` is held.
+/// locals, from which `names` are read and whose scope is `scope_of()`. A false result
+/// means that a Python exception is set. User code of the guards and of the mapping
+/// runs under the same conditions as in a look-up (lookup.h). `subject` is held.
 template <class ScopeOf, class Use>
 bool with_view(std::span<const SlotName> names, PyObject* subject, ScopeOf scope_of,
                Use use) {
@@ -46,7 +48,7 @@ bool with_view(std::span<const SlotName> names, PyObject* subject, ScopeOf scope
     }
     if (!is_dict && !PyDict_Check(subject)) require_mapping(subject);
     const HeldScope held = scope_of();
-    // Who names no local reads no slot.
+    // Guards without a local read no slot.
     const size_t count =
         names.empty() ? 0 : static_cast<size_t>(held.code.get()->co_nlocalsplus);
     auto* storage = reinterpret_cast<SlotWord*>(GUARDTREE_ROOM(count));
@@ -54,8 +56,8 @@ bool with_view(std::span<const SlotName> names, PyObject* subject, ScopeOf scope
     return view.fill(subject, names) && use(view);
 }
 
-/// The same on a dict, without a reference to any value, for guards that run no user
-/// code. False, and nothing used, where with_view has to look.
+/// The same on a dict, without references to the values, for guards that run no user
+/// code. Returns false, without calling `use`, if with_view is needed.
 template <class Use>
 bool with_dict_view(std::span<const SlotName> names, const GuardTree& tree,
                     PyObject* dict, Use use) {

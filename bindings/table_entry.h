@@ -1,4 +1,4 @@
-// TableEntry: an entry of a Table or of a guarded function, for Python.
+// TableEntry: an entry of a Table or of a guarded function, as a Python type.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../guards/lookup/table.h"
@@ -7,7 +7,7 @@
 
 namespace guardtree {
 
-/// Keeps the entry, which may be out of its table by then.
+/// Keeps the entry alive, even if it was removed from its table.
 struct TableEntryHandle {
     int traverse(visitproc visit, void* arg) const {
         Py_VISIT(entry->object());

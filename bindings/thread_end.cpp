@@ -1,18 +1,18 @@
-// Daemon threads that end inside the bindings' frames, at interpreter exit.
+// Handles daemon threads that CPython ends inside the bindings' frames at exit.
 // SPDX-License-Identifier: MIT
 //
 // How it works. CPython 3.11 to 3.13 end a daemon thread that waits for the GIL at exit
-// by pthread_exit, which unwinds its stack through whatever frames called user code:
-// ours and pybind11's. Cleanups there would give references back without the GIL, and
-// a noexcept function would end the process: every destructor is one, and a finalizer
-// is user code. So this module has a personality routine of its own. While a thread
-// ends, it tells the unwinder that no frame of the module has a cleanup, a handler or a
-// noexcept, as if they were C. C++ exceptions go where they always go. The linker puts
-// it in the place of the C++ run time's (--wrap in CMakeLists.txt).
+// with pthread_exit. This unwinds the stack through all frames that called user code,
+// ours and pybind11's. Cleanups there would release references without the GIL. A
+// noexcept function would end the process; every destructor is noexcept, and a
+// finalizer is user code. So this module has its own personality routine. While a
+// thread ends, it tells the unwinder that no frame of the module has a cleanup, a
+// handler or a noexcept, as if they were C frames. C++ exceptions are handled as usual.
+// The linker replaces the C++ runtime's routine with it (--wrap in CMakeLists.txt).
 //
-// To mark what may call user code instead is no way: that is nearly every function, and
-// pybind11's are not ours to mark. The rooms below are compiled with -fno-exceptions,
-// so their frames have no personality to begin with.
+// Marking the functions that may call user code is not an alternative: that is nearly
+// every function, and we cannot mark pybind11's. The rooms below are compiled with
+// -fno-exceptions, so their frames have no personality routine at all.
 #include <unwind.h>
 
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)

@@ -1,4 +1,4 @@
-// What benchmarks in Python need to time C++ alone.
+// Lets benchmarks in Python measure the time of C++ alone.
 // SPDX-License-Identifier: MIT
 #include <chrono>
 
@@ -10,8 +10,8 @@
 namespace guardtree {
 namespace {
 
-/// Nanoseconds of one evaluation of the guards on `subject`, over `count` of them in a
-/// row; the view is made once. ValueError when the guards do not pass.
+/// The time of one evaluation of the guards on `subject` in nanoseconds, averaged over
+/// `count` evaluations of one view. Throws ValueError if the guards do not pass.
 double time_evaluations(py::handle guards, py::handle subject, long count) {
     GuardTree& tree = GuardManager::of(guards).tree();
     const Shared<CompiledGuards> compiled = tree.compiled();
@@ -23,7 +23,7 @@ double time_evaluations(py::handle guards, py::handle subject, long count) {
         PyObject** const values = GUARDTREE_ROOM(program.value_count());
         const auto start = Clock::now();
         for (long i = 0; i < count; ++i) {
-            asm volatile("" ::: "memory");  // each one reads what it guards
+            asm volatile("" ::: "memory");  // each evaluation reads the values again
             Owned<> error;
             passed &= evaluate(program, view, values, error) == Verdict::pass;
         }

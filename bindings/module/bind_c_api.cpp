@@ -1,4 +1,4 @@
-// The capsule guardtree._C_API, and GuardManagers for the C interface.
+// The capsule guardtree._C_API, and access to GuardManagers for the C interface.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 

@@ -1,4 +1,4 @@
-// Python's GuardedCode and CacheEntry.
+// The Python types GuardedCode and CacheEntry.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <vector>
@@ -18,16 +18,16 @@
 namespace guardtree {
 namespace {
 
-/// The code that a callback is asked about, in each greenlet where one runs.
+/// The code object for which a callback is running, one per greenlet.
 struct Asked {
     const StackChunk* greenlet;
     Owned<PyCodeObject> code;
 };
 
-/// Never destroyed: a daemon thread may be in a callback when the process ends.
+/// Never destroyed, because a daemon thread may be in a callback when the process ends.
 std::vector<Asked>& asked = *new std::vector<Asked>();
 
-/// That of the greenlet that runs, which a pause has made the owner.
+/// The one of the current greenlet, which is the owner during a pause.
 std::vector<Asked>::iterator find_asked() noexcept {
     return std::ranges::find(asked, hook_thread.owner, &Asked::greenlet);
 }
@@ -41,7 +41,7 @@ void require_fit(PyCodeObject* original, PyCodeObject* replacement) {
         problem);
 }
 
-/// Where the named values go in frames of `replacement`. Throws ValueError.
+/// The slots of the bound values in frames of `replacement`. Throws ValueError.
 std::vector<uint16_t> slots_of(const Bindings& bindings, PyCodeObject* original,
                                PyCodeObject* replacement) {
     if (!bindings.names) return {};
@@ -54,7 +54,7 @@ std::vector<uint16_t> slots_of(const Bindings& bindings, PyCodeObject* original,
     return bindable_slots(bindings, replacement);
 }
 
-/// The guard of a plain callable: one Python-level check on f_locals.
+/// The guards for a plain callable: one `python` check on f_locals.
 Tree tree_of_callable(PyObject* callable) {
     Tree tree;
     Python kind{};
@@ -114,7 +114,7 @@ GuardedCode::GuardedCode(py::handle code, py::handle check_fn, py::handle bindin
     PyCodeObject* original = code_in_callback();
     if (GuardManager::is_instance(check_fn)) {
         GuardTree& guards = GuardManager::from_python(check_fn.ptr())->tree();
-        guards.compiled();  // what does not compile is told here, not later
+        guards.compiled();  // reports compile errors here, not later
         tree_ = guards.tree;
         original = guards.code();
         bindings_ = read_bindings(bindings, check_fn);
@@ -167,8 +167,8 @@ py::object CacheEntryHandle::first_of(const CodeCache* cache) {
 
 namespace {
 
-/// What a mapping is read for: the function, or of bare code the function that the
-/// entry's guards were made for, where it is still there.
+/// The scope for a mapping: the function or, for a bare code object, the function that
+/// the entry's guards were made for, if it is still alive.
 HeldScope scope_for(const Entry& entry, py::handle function_or_code) {
     PyObject* object = function_or_code.ptr();
     if (PyFunction_Check(object)) {

@@ -1,4 +1,4 @@
-// GuardManager's account of itself: nodes, checks, relations, counts; filtered copies.
+// Inspection of a GuardManager: nodes, checks, relations, counts; filtered copies.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -12,7 +12,7 @@
 namespace guardtree {
 namespace {
 
-/// A handle, its tree and its node: what every function here begins with.
+/// A handle, its tree and its node. Every function here starts with one.
 struct Place {
     explicit Place(const py::object& handle)
         : self(handle.ptr()),
@@ -34,7 +34,7 @@ py::object described(const char* type, const py::args& fields) {
     return py::module_::import("guardtree.descriptions").attr(type)(*fields);
 }
 
-/// Operands by name, as the objects that they stand for.
+/// The operands as objects, by name.
 py::dict operands_of(const Op& op) {
     py::dict operands;
     std::vector<Owned<>> objects = operand_objects(op);
@@ -47,8 +47,8 @@ py::dict operands_of(const Op& op) {
     return operands;
 }
 
-/// The node and all below it, each before its children. Without the root, which is no
-/// value.
+/// The node and all nodes below it, parents before children. Leaves out the root, which
+/// is not a value.
 std::vector<NodeId> nodes_from(const Tree& tree, NodeId node) {
     std::vector<NodeId> found;
     std::vector<NodeId> stack = {node};
@@ -90,8 +90,8 @@ py::object describe_relation(const Place& place, CheckId id) {
                        object_or_none(place.tree().note(relation.note)), nodes));
 }
 
-/// Calls `visit(node, check)` for the checks at and below the place. What they are may
-/// run user code, which may add guards: the list is made first.
+/// Calls `visit(node, check)` for the checks at and below the place. `visit` may run
+/// user code, which may add guards, so the list is created first.
 void each_check_from(const Place& place, auto visit) {
     std::vector<std::pair<NodeId, CheckId>> found;
     for (const NodeId node : nodes_from(place.tree(), place.node)) {
@@ -101,7 +101,7 @@ void each_check_from(const Place& place, auto visit) {
     for (const auto& [node, id] : found) visit(node, id);
 }
 
-/// The relations over a value at or below the place.
+/// The relations that use a value at or below the place.
 std::vector<CheckId> relations_from(const Place& place) {
     std::vector<bool> is_here(place.tree().node_count(), place.node == 0);
     for (const NodeId node : nodes_from(place.tree(), place.node)) is_here[node] = true;
@@ -199,8 +199,8 @@ py::object assumed(const py::object& self) {
                        py::tuple(py::cast(report.invalidated))));
 }
 
-/// Asks `keep` of every check and relation. It may add guards meanwhile; those are not
-/// in the copy.
+/// Calls `keep` for every check and relation. It may add guards in the meantime; the
+/// copy does not contain those.
 KeptGuards ask_of_each(const Place& whole, const py::object& keep) {
     KeptGuards kept;
     const auto relation_count = static_cast<CheckId>(whole.tree().relations().size());

@@ -1,4 +1,4 @@
-// Python's Explanation and Failure.
+// The Python types Explanation and Failure.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

@@ -1,4 +1,4 @@
-// Python's Frame: what user code expects of a frame that is about to run.
+// The Python type Frame: the attributes of a frame that is about to run.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
@@ -105,8 +105,8 @@ void bind_frame(py::module_& module) {
 }
 
 void bind_frame_module_name(py::module_& module) {
-    // The class's own is a str, which inspect and pydoc sort by; a frame's is that of
-    // its globals.
+    // `Frame.__module__` is a str, which inspect and pydoc use to sort. `__module__` of
+    // a frame is the module of its globals.
     py::dict names;
     names["__get__"] = make_function(
         module, "__get__",

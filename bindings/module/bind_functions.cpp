@@ -1,4 +1,4 @@
-// Python's guard_function: calls of one function guarded at their entry, not by a hook.
+// guard_function: guards the calls of one function at its entry, without a hook.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
@@ -11,11 +11,11 @@
 
 namespace guardtree {
 
-/// The Python GuardedFunction.
+/// The Python type GuardedFunction.
 struct FunctionGuards {
     Shared<GuardedFunction> guarded;
 
-    /// Throws ReferenceError when the garbage collector has emptied it.
+    /// Throws ReferenceError if the garbage collector has emptied it.
     GuardedFunction& of() const {
         if (guarded) return *guarded;
         PyErr_SetString(PyExc_ReferenceError,
@@ -39,7 +39,8 @@ GUARDTREE_BOXED(guardtree::FunctionGuards, "GuardedFunction")
 namespace guardtree {
 namespace {
 
-/// Where a function keeps what guards it: there the garbage collector sees it.
+/// The attribute in which a function keeps its guards, so that the garbage collector
+/// sees them.
 constexpr const char* attribute = "__guardtree__";
 
 GuardedFunction& guards_of(const py::object& self) {
@@ -58,7 +59,7 @@ PyFunctionObject* function_of_python(py::handle given) {
     throw_diagnostic(problem);
 }
 
-/// What guards `function` and still fits its code; else None.
+/// The guards of `function`, if they still match its code. Otherwise None.
 py::object present_guards(PyFunctionObject* function) {
     const py::handle object = as_object(function);
     const py::object found = py::getattr(object, attribute, py::none());
@@ -84,8 +85,7 @@ py::object guard_function(py::handle given) {
     return guards;
 }
 
-/// Throws ValueError for names that cannot be keyword arguments that are not the call's
-/// own.
+/// Throws ValueError for names that cannot be additional keyword arguments of the call.
 void require_free_names(PyCodeObject* code, const Bindings& bindings) {
     if (!bindings.names) return;
     const std::string owner = short_repr(code->co_qualname);
@@ -110,7 +110,7 @@ void require_free_names(PyCodeObject* code, const Bindings& bindings) {
     }
 }
 
-/// For guarded functions of CPython 3.11: the names, with the same rules.
+/// For guarded functions on CPython 3.11: the names, with the same rules.
 py::tuple names_for_calls(py::handle code, py::handle guards, py::handle bindings) {
     const Bindings read = read_bindings(bindings, guards);
     require_free_names(code_of_python(code), read);
@@ -118,7 +118,7 @@ py::tuple names_for_calls(py::handle code, py::handle guards, py::handle binding
                       : py::tuple();
 }
 
-/// The function that code makes, whose bound locals are arguments.
+/// Creates a function from code. Its bound locals become arguments.
 Owned<> function_of_code(GuardedFunction& guarded, py::handle code,
                          const Bindings& bindings) {
     auto* replacement = reinterpret_cast<PyCodeObject*>(code.ptr());
@@ -135,7 +135,7 @@ Owned<> function_of_code(GuardedFunction& guarded, py::handle code,
     return made;
 }
 
-/// What a hit is to call: a callable, or the function that code makes.
+/// The callable for a hit: the given callable, or a function created from code.
 Owned<> target_of(GuardedFunction& guarded, py::handle given,
                   const Bindings& bindings) {
     PyObject* target = given.ptr();

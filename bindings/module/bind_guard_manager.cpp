@@ -1,4 +1,4 @@
-// Python's GuardManager: check, explain, notes. The derived methods: bind_kinds.cpp.
+// GuardManager: check, explain, notes. The derived methods are in bind_kinds.cpp.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -14,15 +14,15 @@
 namespace guardtree {
 namespace {
 
-/// Where the caller sees to what user code needs.
+/// For callers that provide what user code needs.
 [[gnu::always_inline]] inline bool passes_on(const Program& program, const View& view) {
     Owned<> error;
     PyObject** const values = GUARDTREE_ROOM(program.value_count());
     return evaluate_prepared(program, view, values, error) == Verdict::pass;
 }
 
-/// On a dict, without a reference to any value, where no user code runs. False where a
-/// view that looks further is needed.
+/// Checks a dict, without references to its values, if no user code runs. Returns false
+/// if another view is needed.
 bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
                 bool& passes) {
     if (program.calls_python() || program.owned_count() > 0) return false;
@@ -31,7 +31,7 @@ bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
     });
 }
 
-/// Where user code may run, which may end `self`.
+/// Checks guards that may run user code, which may release `self`.
 [[gnu::noinline]] bool check_subject(PyObject* self, PyObject* subject) {
     const auto held_self = Owned<>::share(self);
     GuardTree& tree = GuardManager::from_python(self)->tree();
@@ -49,7 +49,7 @@ bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
     return passes;
 }
 
-/// METH_O: the hot entry from Python bypasses pybind11's call path.
+/// METH_O: the hot path from Python, without pybind11's call path.
 PyObject* check(PyObject* self, PyObject* subject) {
     try {
         GuardTree& tree = GuardManager::from_python(self)->tree();
@@ -74,7 +74,7 @@ PyMethodDef check_method = {
 
 PyMethodDef call_method = {"__call__", check, METH_O, check_method.ml_doc};
 
-/// The tree; checks that the last check of it assumed are marked.
+/// The tree as text. Marks the checks that an assumption covered in the last check.
 std::string text_of(const GuardTree& guards) {
     const Program* program = guards.program();
     if (!program) return guards.tree.text();

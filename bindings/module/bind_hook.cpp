@@ -1,4 +1,4 @@
-// Python's set_eval_frame and what goes with it: callbacks, per-code state, counters.
+// set_eval_frame and related functions: callbacks, state per code object, counters.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <string_view>
@@ -20,10 +20,11 @@
 namespace guardtree {
 namespace {
 
-PyObject* ask_again = nullptr;  // the constant, kept for the process
+PyObject* ask_again = nullptr;  // the constant, never freed
 
-/// Functions of guardtree's own modules, by their globals: what they compile later has
-/// the same. Its examples, demo and benchmarks are programs like anybody's.
+/// Whether a frame belongs to guardtree's own modules, by its globals. Code that they
+/// compile has the same globals. The examples, the demo and the benchmarks count as
+/// programs.
 bool is_own(const View& view) {
     PyObject* name = item_by_name(view.globals().get(), "__name__");
     if (!name || !PyUnicode_CheckExact(name)) return false;
@@ -39,7 +40,8 @@ bool is_own(const View& view) {
         programs, [&](std::string_view each) { return module.starts_with(each); });
 }
 
-/// (frame, first entry or None, frame_state). The frame is open until close_callback.
+/// Returns (frame, first entry or None, frame_state). The frame is open until
+/// close_callback.
 Owned<> callback_arguments(const View& view, CodeCache& cache) {
     try {
         PyObject* state = cache.frame_state();
@@ -129,7 +131,7 @@ void reset_code(py::handle code) {
     if (CodeCache* cache = CodeCache::find(code_of_python(code))) cache->reset();
 }
 
-/// A named constant, which prints as what it is.
+/// A named constant with a readable repr.
 py::object make_constant(const char* group, const char* name, const char* meaning) {
     const py::object type = py::module_::import("enum").attr("Enum");
     py::dict names;
@@ -138,14 +140,15 @@ py::object make_constant(const char* group, const char* name, const char* meanin
     return made.attr(name);
 }
 
-/// What makes the exception of a miss: guardtree.misses says it when it is imported.
+/// The function that creates the exception of a miss. guardtree.misses sets it on
+/// import.
 PyObject* miss_maker = nullptr;
 
 void set_miss_maker(py::object make) {
     Owned<>::steal(std::exchange(miss_maker, make.release().ptr())).reset();
 }
 
-/// Leaves the exception that guardtree.misses makes of the frame.
+/// Sets the exception that guardtree.misses creates for the frame.
 void raise_miss(const View& view, const CodeCache&) {
     try {
         const OpenFrame frame(view);
@@ -156,7 +159,7 @@ void raise_miss(const View& view, const CodeCache&) {
     }
 }
 
-// Who is told of misses and of new entries (guardtree.logs); null: nobody.
+// Listeners for misses and new entries (guardtree.logs), or null.
 PyObject* miss_observer = nullptr;
 PyObject* entry_observer = nullptr;
 

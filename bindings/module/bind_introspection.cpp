@@ -1,5 +1,4 @@
-// What the module says of itself: kinds, steps, features. Stubs and docs are derived of
-// it.
+// Describes the module: kinds, steps, features. Stubs and docs are derived from this.
 // SPDX-License-Identifier: MIT
 #include "../../framelocals/cpython/cpython.h"
 

@@ -39,7 +39,7 @@ std::string digest_of(const py::object& self) {
     return sha256(py::bytes(text)).attr("hexdigest")().cast<std::string>();
 }
 
-/// The scope as pickle can write it: by the name of a function.
+/// The scope in a form that pickle can write: the name of a function.
 py::object named_scope(const GuardTree& guards) {
     PyObject* function = as_object(guards.function());
     if (!function) {
@@ -56,7 +56,7 @@ py::object named_scope(const GuardTree& guards) {
     return py::reinterpret_borrow<py::object>(function);
 }
 
-/// from_json would refuse it: not to be told by the process that loads.
+/// Refuses a tree that from_json would refuse, so that pickling fails and not loading.
 void demand_no_calls(const Tree& tree) {
     for (NodeId id = 1; id < tree.node_count(); ++id) {
         if (!calls_what_it_finds(tree.node(id).step.code())) continue;
@@ -107,7 +107,7 @@ py::object loaded(const py::str& text, py::handle scope, py::handle resolver,
     const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
     if (!data) throw py::error_already_set();
     auto guards = std::make_unique<GuardTree>(scope);
-    // Held while a resolver runs, which may drop the scope.
+    // Held while a resolver runs, because it may release the scope.
     const auto code = Owned<PyCodeObject>::share(guards->code());
     const JsonReading reading{.allow_calls = allow_calls,
                               .resolver = resolver.is_none() ? nullptr : resolver.ptr(),

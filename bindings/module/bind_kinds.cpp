@@ -1,9 +1,9 @@
-// GuardManager's kinds and steps: one method for each, derived.
+// GuardManager's kinds and steps: one derived method for each.
 // SPDX-License-Identifier: MIT
 //
-// They are vectorcall methods put on the type by hand: a tree of thousands of guards is
-// built through them, and pybind11's `*args, **kwargs` make a tuple and a dict a call
-// (bench `build`).
+// They are vectorcall methods that are added to the type by hand. A tree of thousands
+// of guards is built through them, and pybind11's `*args, **kwargs` creates a tuple and
+// a dict per call (bench `build`).
 #include <array>
 
 #include "../bindings.h"
@@ -15,8 +15,8 @@ namespace {
 /// The arguments of a vectorcall.
 struct Call {
     PyObject* const* values;
-    size_t count;        ///< by position; the others follow them
-    PyObject* keywords;  ///< the others' names, or null
+    size_t count;        ///< number of positional arguments; the others follow
+    PyObject* keywords;  ///< names of the keyword arguments, or null
 
     size_t keyword_count() const noexcept {
         return keywords ? static_cast<size_t>(PyTuple_GET_SIZE(keywords)) : 0;
@@ -32,8 +32,8 @@ struct Call {
     }
 };
 
-/// Positional and keyword arguments in the order of the operands. Only keywords need
-/// `storage`.
+/// Positional and keyword arguments in the order of the operands. Only keyword
+/// arguments need `storage`.
 std::span<PyObject* const> in_order(const Call& call, std::string_view method,
                                     std::span<const std::string_view> operands,
                                     std::vector<PyObject*>& storage) {
@@ -63,7 +63,7 @@ constexpr auto operand_list() {
         T::operands());
 }
 
-/// Takes the tree's spare room for references; a call inside a call makes its own.
+/// Borrows the tree's spare vector for references. A nested call creates its own.
 class SpareReferences {
 public:
     explicit SpareReferences(GuardTree& tree) noexcept : tree_(tree) {
@@ -99,7 +99,8 @@ Op op_from_python(GuardTree& tree, const Call& call) {
     return Op(operands);
 }
 
-/// `python(fn)` on the root is about the locals: the one kind the root itself takes.
+/// `python(fn)` on the root checks the locals. It is the only kind that the root
+/// accepts.
 NodeId node_for_check(GuardTree& tree, NodeId node, OpCode code) {
     if (node != 0 || code != code_of<Python>) return node;
     Diagnostic problem;
@@ -146,7 +147,7 @@ PyObject* call_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
         GuardTree& tree = handle.tree();
         Op step =
             op_from_python<S>(tree, {values, static_cast<size_t>(count), keywords});
-        if constexpr (BindsToCode<S>) {  // an unknown name is told at once
+        if constexpr (BindsToCode<S>) {  // reports an unknown name at once
             std::string text;
             if (!step.as<S>().bind(tree.code(), text)) {
                 throw_diagnostic({PyExc_NameError, text});
@@ -156,7 +157,7 @@ PyObject* call_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
     });
 }
 
-/// What METH_FASTCALL | METH_KEYWORDS stands for.
+/// The type of METH_FASTCALL | METH_KEYWORDS functions.
 using Method = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 
 template <class T>

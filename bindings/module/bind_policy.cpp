@@ -1,4 +1,4 @@
-// Python's policies: misses, warm-up, limits; entries added and taken out by hand.
+// Policies: misses, warm-up, limits; adding and removing entries by hand.
 // SPDX-License-Identifier: MIT
 #include <array>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr std::array<const char*, 3> miss_words{"ask", "plain", "raise"};
 constexpr std::array<const char*, 2> full_words{"evict", "keep"};
 
-/// The enumerator that a word stands for. Throws ValueError.
+/// The enumerator for a word. Throws ValueError.
 template <class Enum, size_t count>
 Enum enumerator_of(const char* name, const std::string& word,
                    const std::array<const char*, count>& words) {
@@ -90,7 +90,7 @@ void fail_code(py::handle code, const std::string& reason) {
     cache.failure = reason;
 }
 
-/// Adds an entry, which is a key of `entries` then, a dict, with `value`. Where one
+/// Adds an entry, and stores it in the dict `entries` with `value`. If one of these
 /// fails, neither is done.
 py::object add_listed_entry(py::handle code, const py::object& guarded,
                             const py::object& entries, const py::object& value) {
@@ -121,7 +121,7 @@ void remove_entry(py::handle code, const CacheEntryHandle& entry,
         throw py::value_error("this entry is not among those of the code (any more)");
 }
 
-/// (hits, reason) of the last entries that are gone.
+/// (hits, reason) of the last removed entries.
 py::list removed_entries(py::handle code) {
     py::list all;
     const CodeCache* cache = CodeCache::find(code_of_python(code));

@@ -1,4 +1,4 @@
-// Python's GuardProfile: checks that are counted and timed, and fail-first copies.
+// GuardProfile: counts and times checks, and makes fail-first copies.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
@@ -14,7 +14,7 @@
 
 namespace guardtree {
 
-/// A program of its own, compiled of the guards as they were.
+/// A profile with its own program, compiled from the guards at construction.
 class GuardProfile {
 public:
     explicit GuardProfile(const py::object& self)

@@ -1,4 +1,4 @@
-// GuardManager's relations: one method for each, derived.
+// GuardManager's relations: one derived method for each.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -13,7 +13,7 @@ template <class R>
 constexpr size_t operand_count =
     std::tuple_size_v<std::remove_cvref_t<decltype(R::operands())>>;
 
-/// The node that `object`, a handle on the same tree, stands for.
+/// The node of `object`, a handle on the same tree.
 NodeId node_of(const GuardTree& tree, py::handle object, std::string_view relation) {
     if (!GuardManager::is_instance(object)) {
         Diagnostic problem;
@@ -31,7 +31,7 @@ NodeId node_of(const GuardTree& tree, py::handle object, std::string_view relati
     return handle.node();
 }
 
-/// Values given by the names of an expression.
+/// Reads values that are passed by the names in an expression.
 template <NamesItsValues R>
 std::vector<NodeId> nodes_by_name(const GuardTree& tree, const R& relation,
                                   const py::kwargs& kwargs) {
@@ -82,7 +82,8 @@ py::object relate(const py::object& self, const py::args& args,
                              ": give the values by position or by name, not both");
     }
     CheckId made = 0;
-    tree.keep(references);  // before the tree refers to them: either may find no memory
+    // before the tree refers to them, because either may run out of memory
+    tree.keep(references);
     if (!tree.tree.relate(Op(relation), nodes, problem, &made))
         throw_diagnostic(problem);
     tree.last_added = {made, true};

@@ -1,4 +1,4 @@
-// What repr() says of the objects that guardtree makes.
+// The repr() of guardtree's objects.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
@@ -17,7 +17,8 @@ std::string hits_of(const py::object& self) {
     return counted(self.attr("hits").cast<size_t>(), "hit", "hits");
 }
 
-/// The qualified name of a function or code object; of others their short repr.
+/// The qualified name of a function or code object. For other objects, their short
+/// repr.
 std::string name_of(const py::object& runs) {
     if (PyCode_Check(runs.ptr()) || PyFunction_Check(runs.ptr())) {
         const bool is_code = PyCode_Check(runs.ptr());
@@ -27,11 +28,11 @@ std::string name_of(const py::object& runs) {
     return short_repr(runs.ptr());
 }
 
-/// The name of the type that Tell tells of.
+/// The name of the type that Tell describes.
 template <class Tell>
 const char* type_name = nullptr;
 
-/// `tell` may raise: an object that __init__ was not called on has no parts.
+/// `tell` may raise, because an object without a call of __init__ is empty.
 template <class Tell>
 void define_repr(py::module_& module, const char* name, Tell) {
     type_name<Tell> = name;

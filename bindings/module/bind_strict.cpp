@@ -1,4 +1,4 @@
-// Strict mode for Python: turning it on, and handing answers to its judge.
+// Strict mode: switches it on, and passes results to guardtree.strict_mode.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 
@@ -12,15 +12,16 @@
 namespace guardtree {
 namespace {
 
-/// guardtree.strict_mode, since strict mode was on first. Not imported while a frame is
-/// looked up: that asks the frame's builtins for __import__.
+/// guardtree.strict_mode, imported when strict mode is first switched on. It is not
+/// imported during a look-up of a frame, because that would use the frame's builtins
+/// for __import__.
 PyObject* strict_module = nullptr;
 
 py::object of_strict_mode(const char* name) {
     return py::handle(strict_module).attr(name);
 }
 
-/// Its place in the table, or None.
+/// The entry's position in the table, or None.
 py::object place_of(const Table& table, const Entry* entry) {
     const auto& all = table.entries();
     for (size_t i = 0; i < all.size(); ++i) {
@@ -33,7 +34,7 @@ py::object dict_or_empty(PyObject* dict) {
     return dict ? py::reinterpret_borrow<py::object>(dict) : py::dict();
 }
 
-/// The first entry that passes, by trying all; what it counts, it counts not.
+/// The first entry that passes, by trying all. Restores the error counters.
 const Entry* scan(const View& view, const Table& table) {
     std::vector<uint64_t> errors;
     for (const Shared<Entry>& entry : table.entries()) errors.push_back(entry->errors);

@@ -1,4 +1,4 @@
-// Python's Table: entries with payloads, looked up without a hook.
+// The Python type Table: entries with payloads, looked up without a hook.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -14,7 +14,7 @@
 
 namespace guardtree {
 
-/// A table for the calls of one function or code.
+/// A table for the calls of one function or code object.
 class GuardTable {
 public:
     explicit GuardTable(py::handle scope) : scope_(scope) {}
@@ -28,8 +28,9 @@ public:
         return entry;
     }
 
-    /// The entry that `subject` passes, or null; what it hands over goes to `bound`, if
-    /// given. Throws what a guard lets through, and what reading the subject raises.
+    /// The first entry whose guards pass on `subject`, or null. Its bound values go to
+    /// `bound`, if given. Throws exceptions of guards that must propagate, and
+    /// exceptions from reading the subject.
     Shared<Entry> find(PyObject* subject, py::dict* bound = nullptr) const {
         Shared<Entry> found;
         if (find_quickly(subject, found, bound)) return found;
@@ -45,8 +46,8 @@ public:
         return found;
     }
 
-    /// Where no user code runs, which could end this or the subject. False, and nothing
-    /// looked up, where find has to look.
+    /// The look-up if no user code can run (it could release this object or the
+    /// subject). Returns false, without a look-up, if find is needed.
     bool find_quickly(PyObject* subject, Shared<Entry>& to,
                       py::dict* bound = nullptr) const {
         if (!PyDict_CheckExact(subject) || may_run_user_code()) return false;
@@ -57,8 +58,7 @@ public:
 
     bool may_run_user_code() const { return table->calls_python() || is_strict(); }
 
-    /// The same as find for a call with these arguments (PEP 590). Whoever calls holds
-    /// them.
+    /// Like find, for a call with these arguments (PEP 590). The caller holds them.
     Shared<Entry> find_call(PyObject* const* arguments, size_t count,
                             PyObject* keywords, py::dict* bound = nullptr) const {
         const Shared<Table> pinned = table;
@@ -99,7 +99,8 @@ public:
     Shared<Table> table = Table::empty();
 
 private:
-    /// Throws what a guard lets through, and where strict mode finds a difference.
+    /// Throws exceptions of guards that must propagate, and if strict mode finds a
+    /// difference.
     static Shared<Entry> first_of(const Table& table, const View& view,
                                   py::dict* bound) {
         const bool is_judged = is_strict();
@@ -115,7 +116,7 @@ private:
         return noted(found);
     }
 
-    /// The same where nobody judges and the caller sees to what user code needs.
+    /// The same, without strict mode, for callers that provide what user code needs.
     static Shared<Entry> first_prepared(const Table& table, const View& view) {
         QuietLookup lookup(table, view, GUARDTREE_ROOM(table.value_count()));
         const Entry* found = lookup.find_apart();
@@ -154,7 +155,8 @@ PyObject* payload_of(const Shared<Entry>& found, PyObject* otherwise) noexcept {
     return Owned<>::share(found ? found->payload.get() : otherwise).release();
 }
 
-/// Calls `find(table)`, past pybind11's call path: a new reference to what it gives.
+/// Calls `find(table)` without pybind11's call path, and returns a new reference to the
+/// result.
 template <class Find>
 PyObject* asked(PyObject* self, Find find) {
     try {
@@ -181,7 +183,7 @@ PyObject* look_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
         if (table.find_quickly(*arguments, found)) return payload_of(found, otherwise);
         const auto held_self = Owned<>::share(self);
         const auto held_otherwise = Owned<>::share(otherwise);
-        return payload_of(table.find(*arguments), otherwise);  // which holds that one
+        return payload_of(table.find(*arguments), otherwise);  // which shares it
     });
 }
 
@@ -217,7 +219,7 @@ PyMethodDef lookup_call_method = {
     "*args and **kwargs are bound as Python does, and no dict is made for it. None "
     "when no entry's guards pass. TypeError where the call does not fit the function."};
 
-/// (payload, values by name) of what `find` gives, or None.
+/// (payload, values by name) of the entry that `find` returns, or None.
 template <class Find>
 py::object payload_and_values(const py::object& self, Find find) {
     py::dict bound;

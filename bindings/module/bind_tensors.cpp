@@ -1,4 +1,4 @@
-// Tensor facts and the registration of readers.
+// Tensor facts, and the registration of readers.
 // SPDX-License-Identifier: MIT
 #include "../../guards/tensors/dlpack_reader.h"
 #include "../../guards/tensors/readers.h"

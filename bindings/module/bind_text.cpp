@@ -26,8 +26,8 @@ namespace {
     throw py::error_already_set();
 }
 
-/// The names of `given` as exact str: a subclass may have an `__eq__`, which is user
-/// code. What is no str names nothing.
+/// The names in `given` as exact strs, because a subclass may have an `__eq__`, which
+/// is user code. Ignores keys that are not strs.
 py::dict plain_names(const py::object& given) {
     py::dict names;
     if (given.is_none()) return names;

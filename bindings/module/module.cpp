@@ -12,8 +12,9 @@ namespace py = pybind11;
 
 namespace {
 
-/// Whether the process has loaded this module into an interpreter that has ended since:
-/// what it keeps of that one (types, constants, places in code objects) is gone.
+/// Whether the process has loaded this module into an interpreter that has ended since.
+/// The module's data from that interpreter (types, constants, indices in code objects)
+/// is no longer valid.
 bool is_of_ended_interpreter() {
     static bool is_loaded = false;
     PyObject* interpreter = PyInterpreterState_GetDict(PyInterpreterState_Get());
@@ -42,7 +43,7 @@ PYBIND11_MODULE(_guardtree, module) {
     }
     const std::string problem = guardtree::layout_problem();
     if (!problem.empty()) throw py::import_error(problem);
-    // Looked up without memory it would be taken for missing.
+    // Without memory for this name, sys.modules would seem to be missing.
     if (!guardtree::name_of_modules().value) throw std::bad_alloc();
     py::register_local_exception_translator([](std::exception_ptr thrown) {
         try {
