@@ -1,7 +1,7 @@
 """Guards for Python JITs: a tree of checks decides whether compiled code may run.
 
-``GuardManager`` builds guards, ``set_eval_frame`` and ``optimize`` hook the frames of
-the current thread, ``GuardedCode`` is what a callback gives back. See the README.
+``GuardManager`` builds guards. ``set_eval_frame`` and ``optimize`` hook the frames of
+the current thread. A callback returns a ``GuardedCode``. See the README.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ from .texts import GuardSyntaxError
 _set_logs_of_environment()
 _set_strict_of_environment()
 
-# Frames of a finalizing interpreter run plain.
+# Frames of a finalizing interpreter run without the hook.
 _atexit.register(_shut_down)
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""``python -m guardtree``: the demo, the benchmarks, reports, what a build can do."""
+"""``python -m guardtree``: the demo, benchmarks, reports, and features of a build."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def positive(text: str) -> int:
 
 
 class Print(argparse.Action):
-    """An option that prints a path, whole, and ends the program."""
+    """An option that prints a path on one line and ends the program."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         print(self.const)
@@ -141,6 +141,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except BrokenPipeError:  # the reader had enough, as `head` does
+    except BrokenPipeError:  # the reader, such as `head`, stopped reading
         sys.stderr.close()
         sys.exit(141)

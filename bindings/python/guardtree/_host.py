@@ -1,4 +1,4 @@
-"""Whether this interpreter can host guardtree; asked before the extension is loaded."""
+"""Checks whether this interpreter can run guardtree, before loading the extension."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def _is_subinterpreter() -> bool:
         try:
             api = importlib.import_module("_xxsubinterpreters")  # 3.11 and 3.12
         except ImportError:
-            return False  # built without; the compiled part asks again
+            return False  # not available; the extension module checks again
     return bool(api.get_current() != api.get_main())
 
 
 def check_host() -> None:
-    """Raise ImportError, saying what to do, where guardtree cannot work."""
+    """Raise an ImportError that says what to do, if guardtree cannot work here."""
     if sys.implementation.name != "cpython":
         raise ImportError(
             f"guardtree reads CPython's frames, this is {sys.implementation.name}"

@@ -1,4 +1,4 @@
-"""Types of the callback contract, and ``optimize``: a callback for a while."""
+"""The types of callbacks, and ``optimize``, which sets a callback for a while."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from ._guardtree import (
 
 if TYPE_CHECKING:
     from ._guardtree import Answer as Answer, Mode as Mode
-else:  # the compiled part makes the two constants, and their classes with them
+else:  # the extension module creates the two constants and their classes
     Answer, Mode = type(ASK_AGAIN), type(RAISE_ON_MISS)
 
 FrameState = Dict[str, Any]
-"""What ``frame_state`` is: a dict kept on the code object between callbacks."""
+"""The type of ``frame_state``: a dict that stays on the code object."""
 
 DynamoFrameType = Frame
-"""The frame's type under the name that programs written for the peer use."""
+"""The frame's type, under the name that programs for torch._dynamo use."""
 
 Callback = Callable[
     [Frame, Optional[CacheEntry], FrameState], Union[GuardedCode, Answer, None]
 ]
-"""What ``set_eval_frame`` takes, besides None, False and RAISE_ON_MISS."""
+"""What ``set_eval_frame`` accepts, besides None, False and RAISE_ON_MISS."""
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -42,7 +42,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class GuardFn:
     """A guard as a callable object: subclass it, define ``__call__(f_locals)``.
 
-    Any callable will do as a ``check_fn``; the class says what is meant.
+    Any callable can be a ``check_fn``; this class makes the intention clear.
     """
 
     def __call__(self, f_locals: Dict[str, Any]) -> bool:
@@ -53,15 +53,15 @@ class GuardFn:
 
 
 def is_generator(code: CodeType) -> bool:
-    """Whether calling this code makes a generator, coroutine or async generator."""
+    """Whether a call of this code creates a generator, coroutine or async generator."""
     return bool(code.co_flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR))
 
 
 class optimize(ContextDecorator):
-    """Use ``callback`` (as ``set_eval_frame`` takes it) in this thread for a while.
+    """Set ``callback`` (as for ``set_eval_frame``) in this thread for a while.
 
-    A context manager and a decorator; the prior callback is back afterwards, whatever
-    was raised. One object may be entered again while it is in use.
+    This is a context manager and a decorator. It always restores the previous callback,
+    also after an exception. One object may be entered again while it is in use.
     """
 
     def __init__(self, callback: Union[None, Literal[False], Mode, Callback]) -> None:
@@ -79,7 +79,7 @@ class optimize(ContextDecorator):
         return f"<guardtree.optimize({self.callback!r})>"
 
     def __enter__(self) -> optimize:
-        self._prior.append(None)  # first, as it needs memory
+        self._prior.append(None)  # first, because it may run out of memory
         try:
             self._prior[-1] = set_eval_frame(self.callback)
         except BaseException:
@@ -90,15 +90,15 @@ class optimize(ContextDecorator):
     def __exit__(
         self, kind: object = None, error: object = None, trace: object = None, /
     ) -> None:
-        """Works without memory: a tuple of all arguments would need some."""
+        """Needs no memory; `*args` would allocate a tuple."""
         set_eval_frame(self._prior[-1])
         self._prior.pop()
 
     def __call__(self, function: Function) -> Function:
-        """The function, with the callback in use during its calls."""
+        """A wrapper of the function that sets the callback during its calls."""
 
-        # ContextDecorator's own wrapper is code of contextlib, which an outer callback
-        # would be asked about.
+        # ContextDecorator's own wrapper is code of contextlib, so the hook would call
+        # an outer callback for it.
         @wraps(function)
         def with_callback(*args: Any, **kwargs: Any) -> Any:
             with self:

@@ -1,4 +1,4 @@
-"""What a GuardManager says of itself: checks, relations, counts, rows of a profile."""
+"""Descriptions of a GuardManager: checks, relations, counts, rows of a profile."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GuardCheck:
-    """One check: a kind with its operands on the value at a path."""
+    """One check: a kind and its operands, applied to the value at a path."""
 
     path: str
     """The value as a Python expression: ``cfg.training``."""
     kind: str
     """The kind's name: ``is_true``."""
     operands: dict[str, Any] = field(hash=False)
-    """By name, as objects; None for one that was held weakly and has died."""
+    """The operands by name, as objects. None for an object that has died."""
     python: str
     """The check in Python: ``cfg.training is True``."""
     note: Any = field(hash=False)
-    """What note() said of it, or None."""
+    """The note that note() added, or None."""
     node: GuardManager = field(compare=False, repr=False)
-    """A handle on the node that is checked."""
+    """The GuardManager of the checked value."""
 
 
 @dataclass(frozen=True)
@@ -33,22 +33,22 @@ class GuardRelation:
     """One relation over several values."""
 
     paths: tuple[str, ...]
-    """Its values as Python expressions, in order."""
+    """The values as Python expressions, in order."""
     kind: str
     """The relation's name: ``same_object``."""
     operands: dict[str, Any] = field(hash=False)
-    """By name, as objects."""
+    """The operands by name, as objects."""
     python: str
     """The relation in Python: ``x is y``."""
     note: Any = field(hash=False)
-    """What note() said of it, or None."""
+    """The note that note() added, or None."""
     nodes: tuple[GuardManager, ...] = field(compare=False, repr=False)
-    """Handles on the nodes of its values."""
+    """The GuardManagers of its values."""
 
 
 @dataclass(frozen=True)
 class GuardCounts:
-    """How many nodes, checks and relations there are, and how many of each kind."""
+    """The numbers of nodes, checks and relations, and of checks of each kind."""
 
     nodes: int
     checks: int
@@ -58,42 +58,42 @@ class GuardCounts:
 
 @dataclass(frozen=True)
 class AssumedGuards:
-    """What a check relies on without looking, as long as no event says otherwise."""
+    """The guards that hold until an event, and what is still tested each time."""
 
     assumed: int
-    """Checks that are not looked at."""
+    """Number of checks that are skipped."""
     reread: int
-    """Checks below the same roots that are made each time: tensors' facts, lists."""
+    """Number of checks below the same roots that still run: tensor facts, lists."""
     compared: int
-    """Classes, dicts and values that are compared by address each time."""
+    """Number of classes, dicts and values that are compared by address each time."""
     invalidated: tuple[str, ...]
-    """Why others do not hold now: "invalidated by a change of G['cfg']"."""
+    """Why assumptions do not hold now: "invalidated by a change of G['cfg']"."""
 
 
 @dataclass(frozen=True)
 class Simplification:
-    """Guards without those that others imply."""
+    """A copy of guards without those that others imply."""
 
     guards: GuardManager
-    """They give the same verdict on every value."""
+    """The remaining guards, with the same verdict on every value."""
     removed: list[str]
-    """What went, and which guard says the same."""
+    """The removed guards, each with the guard that implies it."""
     contradictions: list[str]
-    """Guards that exclude each other: with one of these nothing ever passes."""
+    """Guards that exclude each other. If there are any, the tree never passes."""
 
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """What happened at one step, check or relation while a profile ran."""
+    """The counters of one step, check or relation in a profile."""
 
     path: str
-    """The value as a Python expression; of a relation, what ``python`` says."""
+    """The value as a Python expression; for a relation, the same as ``python``."""
     kind: str
-    """Which step, kind or relation."""
+    """The name of the step, kind or relation."""
     python: str
-    """The check in Python; of a step, its path."""
+    """The check in Python; for a step, its path."""
     note: Any = field(hash=False)
-    """What note() said of it, or None."""
+    """The note that note() added, or None."""
     executed: int
     """How often it ran."""
     failed: int
@@ -101,7 +101,7 @@ class ProfileRow:
     errors: int
     """How often it raised."""
     ns: int
-    """Nanoseconds of all its runs, without the clock's own (``clock_ns``)."""
+    """Total time in ns, without the cost of the clock (``clock_ns``)."""
 
 
 def profile_text(

@@ -1,4 +1,4 @@
-"""Why frames missed: every entry of a code object explained, the nearest first."""
+"""Explains misses: every entry of a code object, the nearest one first."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ._guardtree import (
 
 
 def _note_for_json(note: Any) -> Any:
-    """The note itself where JSON can say it, else its repr."""
+    """The note itself if JSON can represent it, otherwise its repr."""
     if note is None or type(note) is str:
         return note
     try:
         json.dumps(note, allow_nan=False)
     except MemoryError:
         raise
-    except Exception:  # whatever user code raises: a report must not fail
+    except Exception:  # of user code: a report must not fail
         try:
             return repr(note)
         except MemoryError:
@@ -39,7 +39,7 @@ def _note_for_json(note: Any) -> Any:
 
 
 def _for_json(document: Any) -> Any:
-    """A to_dict() result with notes that JSON can say."""
+    """A to_dict() result in which JSON can represent all notes."""
     if isinstance(document, list):
         return [_for_json(each) for each in document]
     if isinstance(document, dict):
@@ -51,18 +51,18 @@ def _for_json(document: Any) -> Any:
 
 
 def json_text(document: dict[str, Any]) -> str:
-    """A to_dict() result as JSON text; never fails."""
+    """A to_dict() result as JSON text. Never fails."""
     return json.dumps(_for_json(document), indent=1)
 
 
 @dataclass(frozen=True)
 class EntryExplanation:
-    """What one cache entry says of a subject."""
+    """The explanation of one cache entry for a subject."""
 
     index: int
-    """Its place among the code's entries, the oldest being 0."""
+    """Its index among the entries of the code object; the oldest is 0."""
     hits: int
-    """How often it was hit so far."""
+    """The number of its hits so far."""
     entry: CacheEntry
     explanation: Explanation
 
@@ -90,7 +90,7 @@ class EntryExplanation:
 
 
 def _difference_lines(differences: dict[str, list[str]], most: int = 8) -> list[str]:
-    """A line for each fact, of its first demands."""
+    """One line per fact, with the first required values."""
     only = "only " if len(differences) == 1 else ""
     lines = []
     for fact, demands in differences.items():
@@ -102,16 +102,16 @@ def _difference_lines(differences: dict[str, list[str]], most: int = 8) -> list[
 
 @dataclass(frozen=True)
 class CacheExplanation:
-    """What all entries of a code object say of a subject."""
+    """The explanations of all entries of a code object for a subject."""
 
     name: str
-    """The code's qualified name."""
+    """The qualified name of the code object."""
     entries: tuple[EntryExplanation, ...]
     """The nearest first: fewest failures, then the oldest."""
     differences: dict[str, list[str]]
-    """What the entries differ in, and what each demands, the oldest first."""
+    """Facts in which the entries differ, with the value each requires, oldest first."""
     removed: tuple[tuple[int, str], ...]
-    """(hits, reason) of the last entries that are gone, the newest last."""
+    """(hits, reason) of the last removed entries, the newest last."""
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data; notes are the objects themselves."""
@@ -123,7 +123,7 @@ class CacheExplanation:
         }
 
     def to_json(self) -> str:
-        """to_dict() as JSON; a note that is no JSON goes as its repr."""
+        """to_dict() as JSON. A note that JSON cannot represent becomes its repr."""
         return json_text(self.to_dict())
 
     def __str__(self) -> str:
@@ -141,8 +141,8 @@ def explain(
     """Explain every cache entry of a function or code object on ``subject``.
 
     ``subject`` is a mapping of locals, or the frame given to a callback. With a
-    mapping, globals and closure are those of the function; of a bare code object those
-    of the function that the entry's guards were made for, where they were made for one.
+    mapping, globals and closure are those of the function. For a code object, they are
+    those of the function that the entry's guards were made for, if there was one.
     """
     function: Any = code.__func__ if isinstance(code, MethodType) else code
     made = [

@@ -1,8 +1,8 @@
-"""``guard_function``: the calls of one function guarded, and the way of CPython 3.11.
+"""``guard_function``: guards the calls of one function, with a fall-back for 3.11.
 
-From CPython 3.12 on a function's calls arrive at an entry that can be replaced: the
-compiled part does all. CPython 3.11 inlines calls without asking for it, so there the
-frame hook guards the function's code.
+From CPython 3.12 on, calls go through the function's vectorcall slot, which the
+extension module replaces. CPython 3.11 inlines calls without using the slot, so there
+the frame hook guards the function's code.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, cast
 from . import _guardtree
 from ._guardtree import CacheEntry, GuardedCode, GuardedFunction, GuardManager
 
-ATTRIBUTE = "__guardtree__"  # as bind_functions.cpp has it
+ATTRIBUTE = "__guardtree__"  # the same as in bind_functions.cpp
 
 IS_GENERATOR = 0x20 | 0x80 | 0x100 | 0x200  # CO_GENERATOR and the like (inspect)
 HAS_ARGS, HAS_KWARGS, IS_OPTIMIZED = 0x04, 0x08, 0x01
@@ -27,24 +27,25 @@ threads = threading.local()
 def guard_function(function: Callable[..., object]) -> GuardedFunction:
     """Guards the calls of one function: ``guard_function(f).add(guards, target)``.
 
-    A call whose arguments pass the guards runs ``target``: code with the same
-    arguments, which runs with the function's globals, closure and defaults, or any
-    callable, which gets the call's arguments. Other calls run the function. The entries
-    live as long as the function; calling this again gives the same object.
+    If the arguments of a call pass the guards, ``target`` runs instead of the function.
+    It is code with the same arguments, which runs with the function's globals, closure
+    and defaults, or any callable, which gets the arguments of the call. The entries
+    live as long as the function. Calling this again returns the same object.
 
-    ``add(guards, target, bindings={"name": guards.local("x").attr("y")})`` hands over
-    the very values that the guards checked: to a callable as further keyword arguments,
-    to code as locals of its own, bound when it starts.
+    ``add(guards, target, bindings={"name": guards.local("x").attr("y")})`` also passes
+    on the very values that the guards checked. A callable gets them as additional
+    keyword arguments. Code gets them as local variables, which are bound when it
+    starts.
 
-    From CPython 3.12 on there is no hook: a hit costs about 20 ns, and the rest of the
-    process nothing. CPython 3.11 does it by the frame hook, so there it costs what the
-    hook costs, works in threads with a callback (this one gets ``False`` if it has
-    none), is shared by all functions of one code, and hands a callable all arguments,
-    defaults bound.
+    From CPython 3.12 on this uses no hook. A hit costs about 20 ns, and other code pays
+    nothing. CPython 3.11 uses the frame hook. There it costs as much as the hook and
+    works in threads that have a callback (the current thread gets ``False`` if it has
+    none). All functions with the same code share the entries, and a callable gets all
+    arguments with defaults bound.
 
-    Raises TypeError for what is no Python function; ValueError where calls would not
-    all arrive: functions that another library has taken over, and an ``__init__`` that
-    CPython 3.13 and later call past its entry.
+    Raises TypeError for objects other than Python functions. Raises ValueError if some
+    calls would not be seen: for functions that another library has taken over, and for
+    an ``__init__`` that CPython 3.13 and later call without the vectorcall slot.
     """
     if _guardtree.features()["guards_calls_by"] == "entry":
         return _guardtree.guard_function(function)
@@ -52,11 +53,12 @@ def guard_function(function: Callable[..., object]) -> GuardedFunction:
 
 
 class Target(weakref.ref[Any]):
-    """The callable of an entry, as the entry's code refers to it.
+    """The reference of an entry's code to its callable.
 
-    The garbage collector does not see what code refers to, so a callable that refers to
-    its own function would never be freed. The function's HookedFunction keeps it. An
-    entry that is taken out keeps it itself: a call that found the entry goes on.
+    The garbage collector does not see the references of code objects, so a callable
+    that refers to its own function would never be freed. Therefore the function's
+    HookedFunction keeps the callable alive. A removed entry keeps it alive itself,
+    because a call that found the entry may still be running.
     """
 
     __slots__ = ("kept",)
@@ -68,15 +70,15 @@ class Target(weakref.ref[Any]):
 
 
 def reference_to(target: Callable[..., Any]) -> Callable[[], Any]:
-    """What gives the callable when it is called."""
+    """An object that returns the callable when it is called."""
     try:
         return Target(target)
-    except TypeError:  # there are no weak references to it
+    except TypeError:  # it does not support weak references
         return lambda: target
 
 
 def own_name(wanted: str, taken: tuple[str, ...]) -> str:
-    """A variable's name that is not taken."""
+    """A variable name that is not taken."""
     while wanted in taken:
         wanted += "_"
     return wanted
@@ -87,10 +89,9 @@ def code_calling(
 ) -> CodeType:
     """Code with the arguments of ``like``, which calls the target with them.
 
-    The target is what ``reference()`` gives.
-
-    The reference is a constant of the code, so it runs in frames of any function.
-    Locals named ``bound``, which are bound when it starts, go along by name.
+    The target is the result of ``reference()``. The reference is a constant of the
+    code, so the code runs in frames of any function. Locals named ``bound``, which are
+    bound when it starts, are passed by keyword.
     """
     if like.co_flags & IS_GENERATOR or not like.co_flags & IS_OPTIMIZED:
         raise ValueError(
@@ -134,7 +135,7 @@ def code_calling(
 
 
 def hooked_here() -> weakref.WeakSet[HookedFunction]:
-    """Those of this thread that guard a function: a dead one keeps no hook on."""
+    """The HookedFunctions of this thread. Weak: a dead one does not keep the hook."""
     found: weakref.WeakSet[HookedFunction] = threads.__dict__.setdefault(
         "hooked", weakref.WeakSet()
     )
@@ -142,12 +143,12 @@ def hooked_here() -> weakref.WeakSet[HookedFunction]:
 
 
 class HookedFunction:
-    """A GuardedFunction of CPython 3.11, whose entries are the function's code's."""
+    """A GuardedFunction on CPython 3.11. Its entries belong to the function's code."""
 
     def __init__(self, function: FunctionType) -> None:
         self._function = weakref.ref(function)
         self._code = function.__code__
-        # What they run: their code, or the callable and what its code has for it.
+        # The targets: (code, None), or (callable, reference of the code to it).
         self._entries: dict[CacheEntry, tuple[Any, Any]] = {}
         self._is_restored = self._is_over = False
         hooked_here().add(self)
@@ -161,7 +162,7 @@ class HookedFunction:
 
     @classmethod
     def of(cls, given: Callable[..., object]) -> HookedFunction:
-        """The one of a function, made where it has none that fits its code."""
+        """The HookedFunction of a function, created if none matches its code."""
         function: Any = given
         if isinstance(function, MethodType):
             function = function.__func__
@@ -188,7 +189,7 @@ class HookedFunction:
 
     @property
     def function(self) -> FunctionType | None:
-        """The function, or None when it is gone."""
+        """The function, or None if it has died."""
         return self._function()
 
     def add(
@@ -198,7 +199,7 @@ class HookedFunction:
         *,
         bindings: dict[str, GuardManager] | None = None,
     ) -> CacheEntry:
-        """Adds guards, as they are now, behind all others, and what a hit runs."""
+        """Adds an entry after all others: the current guards and a target."""
         if self._is_restored or self.function is None:
             raise ValueError(
                 "this guards no function any more: call guard_function again"
@@ -228,7 +229,7 @@ class HookedFunction:
         )
 
     def remove(self, entry: CacheEntry) -> None:
-        """Takes an entry out; ValueError when it is not in the table."""
+        """Removes an entry. Raises ValueError if it is not in the table."""
         if entry not in self._entries:
             raise ValueError("this entry is not in the table")
         _, reference = self._entries[entry]
@@ -236,7 +237,7 @@ class HookedFunction:
             reference.keep()
         try:
             _guardtree.invalidate(self._code, entry, "removed")
-        except MemoryError:  # it is in both still
+        except MemoryError:  # it is still in both
             raise
         except BaseException:
             self._entries.pop(entry, None)
@@ -244,11 +245,11 @@ class HookedFunction:
         self._entries.pop(entry, None)
 
     def entries(self) -> list[CacheEntry]:
-        """The oldest first."""
+        """The entries, the oldest first."""
         return list(self._entries)
 
     def restore(self) -> bool:
-        """Forgets all entries; the last of a thread turns its hook off."""
+        """Removes all entries. The last one of a thread turns its hook off."""
         if self._is_over:
             return True
         self._is_restored = True
@@ -263,11 +264,11 @@ class HookedFunction:
         hooked_here().discard(self)
         if not hooked_here() and _guardtree.get_eval_frame() is False:
             _guardtree.set_eval_frame(None)
-        self._is_over = True  # without memory it comes less far, and goes on next time
+        self._is_over = True  # if memory runs out before, the next call continues
         return True
 
     def __del__(self, invalidate: Callable[..., None] = _guardtree.invalidate) -> None:
-        """Its function is gone; other functions may have the code."""
+        """Removes the entries, because other functions may have the same code."""
         for entry in self._entries:
             try:
                 invalidate(self._code, entry, "its function is gone")

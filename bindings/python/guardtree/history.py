@@ -1,7 +1,7 @@
-"""``record_history``: misses, new entries and removed entries, in the order they came.
+"""``record_history``: misses, new entries and removed entries, in chronological order.
 
-It hears of what the frame hook serves. Look-ups of a Table, and calls that
-``guard_function`` guards without the hook, are counted alone.
+It records events of the frame hook. Look-ups of a Table, and calls that
+``guard_function`` guards without the hook, are only counted.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from .listeners import listen
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened to the entries of one code object."""
+    """One event of the entries of a code object."""
 
     seconds: float
-    """Since the recording began."""
+    """Time since the recording began."""
     code: str
-    """The code's qualified name."""
+    """The qualified name of the code object."""
     what: str
-    """``miss``, ``entry`` (one was made) or ``removed``."""
+    """``miss``, ``entry`` (an entry was added) or ``removed``."""
     text: str
-    """Of a miss, the guards that did not pass in the nearest entry; of an entry that
-    was removed, the reason."""
+    """For a miss, the guards that did not pass in the nearest entry. For a removed
+    entry, the reason."""
 
     def to_dict(self) -> dict[str, Any]:
         """The event as plain data."""
@@ -38,7 +38,7 @@ class Event:
 
 
 class History:
-    """What ``record_history`` gives: it records while its ``with`` block runs."""
+    """The result of ``record_history``. It records while its ``with`` block runs."""
 
     def __init__(self, most: int = 1000) -> None:
         self._events: deque[Event] = deque(maxlen=most)
@@ -76,7 +76,7 @@ class History:
         self._add(frame.f_code, "miss", nearest)
 
     def _note_removed(self, code: CodeType) -> None:
-        """What went since the last event of this code."""
+        """Adds the entries that were removed since the last event of this code."""
         stats = _guardtree.code_stats(code)
         count = int(stats["evicted"]) + int(stats["invalidated"])
         new = count - self._removed.get(code, 0)
@@ -90,6 +90,6 @@ def record_history(most: int = 1000) -> History:
     """Record misses and changes of entries: ``with record_history() as history: ...``.
 
     It keeps the last ``most`` events of all threads. Each miss is explained, so calls
-    that miss take longer while it records. ``report(f, history=history)`` shows them.
+    that miss take longer during recording. ``report(f, history=history)`` shows them.
     """
     return History(most)

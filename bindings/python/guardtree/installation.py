@@ -1,4 +1,4 @@
-"""Where this package keeps what C and C++ projects need to use it."""
+"""The folders with the files that C and C++ projects need."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ def get_include() -> str:
 
 
 def cmake_dir() -> str:
-    """The folder that ``find_package(guardtree CONFIG)`` wants as guardtree_DIR."""
+    """The value of guardtree_DIR for ``find_package(guardtree CONFIG)``."""
     return str(Path(__file__).absolute().parent / "cmake")

@@ -1,4 +1,4 @@
-"""Who hears of new entries and of misses: logs and recordings, each if it wants to."""
+"""The listeners for new entries and misses: logs and recordings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _tell_missed(frame: Frame) -> None:
 
 
 def listen(who: object, made: Made | None, missed: Missed | None) -> None:
-    """Has `who` hear of new entries and misses; None: of those it does not."""
+    """Sets the functions that `who` has called for new entries and for misses."""
     _made.pop(who, None)
     _missed.pop(who, None)
     if made is not None:

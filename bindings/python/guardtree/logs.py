@@ -1,17 +1,17 @@
-"""What guardtree tells Python's ``logging``: guards, misses, code.
+"""Logs guards, misses and code through Python's ``logging``.
 
-Loggers, each silent until asked for:
+There are three loggers, which are off by default:
 
-- ``guardtree.guards``: the guards of each entry that is made (INFO)
-- ``guardtree.misses``: why no entry served a call, guard by guard (INFO)
-- ``guardtree.code``: the bytecode before and after, of each entry (DEBUG)
+- ``guardtree.guards``: the guards of each new entry (INFO)
+- ``guardtree.misses``: why no entry passed for a call, guard by guard (INFO)
+- ``guardtree.code``: the bytecode before and after, for each entry (DEBUG)
 
-They hear of the frame hook's entries and calls. What ``guard_function`` guards without
-the hook, from CPython 3.12 on, is counted alone: ``stats()``.
+They log entries and calls of the frame hook. Calls that ``guard_function`` guards
+without the hook, from CPython 3.12 on, are only counted: ``stats()``.
 
 ``set_logs("guards", "misses")`` or the environment variable
-``GUARDTREE_LOGS=guards,misses`` turns them on. Off, they cost nothing; a record is made
-where the hook is off, so that the logging itself is not guarded.
+``GUARDTREE_LOGS=guards,misses`` turns them on. They cost nothing while they are off.
+The hook is off during logging, so the logging code is not guarded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .explanations import explain
 from .listeners import listen
 
 NAMES = ("guards", "misses", "code")
-"""What ``set_logs`` takes."""
+"""The names that ``set_logs`` accepts."""
 
 _guards, _misses, _code = (logging.getLogger(f"guardtree.{name}") for name in NAMES)
 
@@ -59,10 +59,9 @@ def _missed(frame: Frame) -> None:
 
 
 def set_logs(*names: str) -> None:
-    """Log these of "guards", "misses" and "code", and no others.
+    """Log the given ones of "guards", "misses" and "code", and no others.
 
-    A logger that nobody gave a handler writes to stderr. Raises ValueError for other
-    names.
+    A logger without a handler writes to stderr. Raises ValueError for other names.
     """
     unknown = [name for name in names if name not in NAMES]
     if unknown:
@@ -79,7 +78,7 @@ def set_logs(*names: str) -> None:
 
 
 def set_logs_of_environment() -> None:
-    """What GUARDTREE_LOGS asks for; names it does not know are warned of."""
+    """Applies GUARDTREE_LOGS. Warns about unknown names."""
     asked = [each.strip() for each in os.environ.get("GUARDTREE_LOGS", "").split(",")]
     asked = [each for each in asked if each]
     known = [each for each in asked if each in NAMES]

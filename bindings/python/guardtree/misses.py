@@ -1,4 +1,4 @@
-"""What is raised where misses are to raise."""
+"""The exception for misses that raise."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from .explanations import CacheExplanation, explain
 
 
 class GuardMiss(RuntimeError):
-    """No entry of a code serves a call, where misses raise (RAISE_ON_MISS, set_policy).
+    """No entry passed for a call, and misses raise (RAISE_ON_MISS, set_policy).
 
-    The call did not run. ``explanation`` says of each entry which guards did not pass.
+    The call did not run. ``explanation`` lists for each entry the guards that did not
+    pass.
     """
 
     def __init__(self, explanation: CacheExplanation) -> None:
@@ -18,7 +19,7 @@ class GuardMiss(RuntimeError):
 
 
 def miss_of(frame: Frame) -> GuardMiss:
-    """The exception for a frame that no entry serves."""
+    """The exception for a frame for which no entry passes."""
     return GuardMiss(explain(frame.f_code, frame))
 
 

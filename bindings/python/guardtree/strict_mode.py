@@ -1,11 +1,11 @@
-"""Strict mode: every lookup is also answered by the naive scan and by plain Python.
+"""Strict mode: compares every lookup with a scan of all entries and with plain Python.
 
-Code that is to replace other code is verified (`guardtree.bytecode.verify`), too.
+It also verifies replacement code (`guardtree.bytecode.verify`).
 
-``strict()`` or the environment variable ``GUARDTREE_STRICT=1`` turns it on, before the
-entries are made that it is to judge. It is for people who suspect an error in guardtree
-or in how they use it: slow, and guards that run user code run it up to three times for
-a lookup, so what they answer must not depend on how often they are asked.
+``strict()`` or the environment variable ``GUARDTREE_STRICT=1`` turns it on. Do this
+before you create the entries to compare. It is for users who suspect an error in
+guardtree or in their use of it. It is slow, and guards that run user code run it up to
+three times per lookup, so their result must not depend on the number of calls.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from typing import Any
 from ._guardtree import _kinds, _relations, _set_strict, _steps
 
 Meaning = tuple[str, dict[str, Any]]
-"""A tree's text, and its objects by the names in it, weak where they can be."""
+"""A tree's text, and the objects for the names in it, by weak reference if possible."""
 
 _UNSAID = re.compile(
     r"\b(is_unchanged|dict_version|type_version|native|native_pure|native_get)\("
 )
-"""What plain Python cannot tell from the values alone."""
+"""Guards that Python cannot evaluate from the values alone."""
 
 
 class StrictError(RuntimeError):
-    """The answers to one lookup differ: one of them is wrong.
+    """The results of one lookup differ, so one of them is wrong.
 
-    ``found``, ``scanned``, ``meant``: which entry (0 is the oldest, None for none) the
-    table found, the first that passed when all were tried in order, and the first whose
-    text is true in Python. ``code``: whose lookup it was. ``texts``: of each entry;
-    None where Python cannot say.
+    ``found``: the index of the entry that the table found (0 is the oldest, None means
+    none). ``scanned``: the first entry that passed when all were tried in order.
+    ``meant``: the first whose text is true in Python. ``code``: the code object of the
+    lookup. ``texts``: the text of each entry, or None if Python cannot evaluate it.
     """
 
     def __init__(
@@ -67,24 +67,24 @@ def _named(place: int | None) -> str:
 
 
 def strict(on: bool = True) -> bool:
-    """Turn strict mode on or off, in all threads; returns whether it was on.
+    """Turn strict mode on or off in all threads. Return the previous setting.
 
-    From then on a lookup whose answers differ raises StrictError, in the hook out of
-    the call, and a GuardedCode of code that may crash the interpreter raises
-    guardtree.bytecode.UnsafeCode. Entries made while it was off are judged by the
-    naive scan alone.
+    While it is on, a lookup whose results differ raises StrictError; with the hook, the
+    call raises it. A GuardedCode of code that may crash the interpreter raises
+    guardtree.bytecode.UnsafeCode. Entries that were created while it was off are only
+    compared with the scan.
     """
     return _set_strict(bool(on))
 
 
 def strict_of_environment() -> None:
-    """What GUARDTREE_STRICT asks for: on, unless it is empty or 0."""
+    """Applies GUARDTREE_STRICT: on, unless it is empty or 0."""
     if os.environ.get("GUARDTREE_STRICT", "0") not in ("", "0"):
         strict()
 
 
 def _weak(value: Any) -> Any:
-    """A guard does not keep what it is about alive, and neither does its text."""
+    """A weak reference if possible: a guard's text must not keep objects alive."""
     try:
         return weakref.ref(value)
     except TypeError:
@@ -92,7 +92,7 @@ def _weak(value: Any) -> Any:
 
 
 def meaning(text: str, names: dict[str, Any]) -> Meaning | None:
-    """What an entry keeps for the judge; None where Python cannot say."""
+    """The data that an entry stores for judge(). None if Python cannot evaluate it."""
     if _UNSAID.search(text):
         return None
     return text, {name: _weak(value) for name, value in names.items()}
@@ -101,7 +101,7 @@ def meaning(text: str, names: dict[str, Any]) -> Meaning | None:
 def _is_true(
     of: Meaning | None, f_locals: Mapping[str, Any], *scopes: dict[str, Any]
 ) -> bool | None:
-    """Whether the text holds; None where that cannot be said."""
+    """Whether the text is true. None if Python cannot evaluate it."""
     if of is None:
         return None
     from . import oracle
@@ -132,12 +132,12 @@ def judge(
     f_globals: dict[str, Any],
     f_builtins: dict[str, Any],
 ) -> None:
-    """Raise StrictError unless all answers to a lookup agree."""
+    """Raise StrictError unless all results of a lookup agree."""
     meant = None
     for place, each in enumerate(meanings):
         answer = _is_true(each, f_locals, f_globals, f_builtins)
         if answer is None and place == found:
-            answer = True  # nothing speaks against it
+            answer = True  # there is no result that disagrees
         if answer:
             meant = place
             break

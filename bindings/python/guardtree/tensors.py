@@ -1,4 +1,4 @@
-"""Tensor specs: which metadata a tensor must have."""
+"""Tensor specs: the metadata that a tensor must have."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 Bound = int | tuple[int | None, int | None] | None
-"""A size or stride: exactly, free (None), or from low to high, both included."""
+"""A size or stride: exact, any (None), or from low to high, both included."""
 
 
 class TensorSpec(dict[str, Any]):
-    """Facts about a tensor: what ``tensor_match`` takes besides a tensor.
+    """Facts about a tensor. ``tensor_match`` accepts this, or an example tensor.
 
-    A dict of the facts that count; the others are free. ``dtype`` is a name or a dtype
-    of NumPy or torch, ``device`` like "cuda:0", ``strides`` in the library's own unit.
-    ``tensor_match`` copies it, and refuses what it does not know.
+    A dict of the facts to compare; all others are ignored. ``dtype`` is a name or a
+    dtype of NumPy or torch. ``device`` looks like "cuda:0". ``strides`` are in the
+    library's own unit. ``tensor_match`` copies the dict, and refuses unknown facts.
     """
 
     def __init__(
@@ -45,16 +45,16 @@ class TensorSpec(dict[str, Any]):
 
     @classmethod
     def of(cls, tensor: object, **changes: Any) -> TensorSpec:
-        """The facts of a tensor, some of them changed; None frees one.
+        """The facts of a tensor, some of them changed. None removes a fact.
 
-        TypeError when it is no tensor.
+        Raises TypeError if the object is not a tensor.
         """
-        from . import _guardtree  # the words of guards need no extension
+        from . import _guardtree  # here, because semantics works without the extension
 
         return cls(**_guardtree.tensor_facts(tensor)).replace(**changes)
 
     def replace(self, **changes: Any) -> TensorSpec:
-        """A copy with some facts changed; None frees one."""
+        """A copy with some facts changed. None removes a fact."""
         return type(self)(**{**self, **changes})
 
     def __repr__(self) -> str:

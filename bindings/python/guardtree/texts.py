@@ -1,4 +1,4 @@
-"""What parse() raises for a text that it does not read."""
+"""The exception that parse() raises for a text that it cannot parse."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from __future__ import annotations
 class GuardSyntaxError(SyntaxError):
     """A SyntaxError of parse().
 
-    It has what Python's own has: `msg`, `text` (the line), `lineno`, `offset` and
-    `end_offset`, in characters from 1. str() is `report`.
+    It has the attributes of Python's own: `msg`, `text` (the line), `lineno`, `offset`
+    and `end_offset`, in characters from 1. str() returns `report`.
     """
 
     report: str = ""
-    """What was expected and found, with the line, a mark under the place, a hint."""
+    """The expected and found text, the line with a mark below the position, a hint."""
 
     def __str__(self) -> str:
         return self.report or super().__str__()
