@@ -15,10 +15,10 @@
 
 namespace guardtree {
 
-/// Returns the tree to compile for a program that hands over the values of `bound`,
-/// nodes of the tree other than the root. This is the tree itself, or `room`, filled
-/// with a copy in which each of those nodes has a check, so that guards fail if there
-/// is no value. Null, with `problem` filled, if that fails.
+/// Returns the tree to compile for a program that binds the values of `bound`, nodes of
+/// the tree other than the root. This is the tree itself, or `room`, filled with a copy
+/// in which each of those nodes has a check, so that guards fail if there is no value.
+/// Null, with `problem` filled, if that fails.
 const Tree* demanding(const Tree& tree, std::span<const NodeId> bound, Tree& room,
                       Diagnostic& problem);
 

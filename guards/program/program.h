@@ -26,8 +26,7 @@ struct RelationSource {
     bool from_local;  ///< `index` is a slot
 };
 
-/// The values that a program hands over, and where they are after the guards have
-/// passed.
+/// The bound values of a program, and where they are after the guards have passed.
 struct BoundValues {
     enum class Source : uint8_t {
         slot,    ///< a slot of the view
@@ -82,8 +81,7 @@ public:
     /// that passes.
     uint16_t kept_count() const noexcept { return kept_count_; }
 
-    /// The values that it hands over, or null. A program with bound values is not a
-    /// leaf.
+    /// The bound values, or null. A program with bound values is not a leaf.
     const BoundValues* bound() const noexcept { return bound_.get(); }
 
     /// Whether an op may run user code.

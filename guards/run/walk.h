@@ -30,7 +30,8 @@ struct NoObserver {
     /// Whether the walk continues after an op that did not pass, with the ops that do
     /// not depend on it.
     static constexpr bool goes_on = false;
-    /// Whether the observer is told of each op. Blocks are then walked op by op.
+    /// Whether the walk reports each op to the observer. Blocks are then walked op by
+    /// op.
     static constexpr bool hears_each = false;
 
     /// Called before an op runs. Only with hears_each.
@@ -264,10 +265,10 @@ inline void drop(PyObject** values, uint16_t count) noexcept {
 
 /// Evaluates `program` on `view`, which may be LeafSlots if program.is_leaf(). `values`
 /// has room for program.value_count(). If the verdict is `error`, the exception is in
-/// `error`, or pending if it must reach the program. Needs the GIL. The observer is
-/// told of each op that did not pass, with its source (borrowed, may be null). If the
-/// walk passes and the observer is not told of each op, the values of program.bound()
-/// belong to the caller (bound_values.h).
+/// `error`, or pending if it must reach the program. Needs the GIL. The walk reports
+/// each op that did not pass to the observer, with its source (borrowed, may be null).
+/// If the walk passes and does not report each op, the values of program.bound() belong
+/// to the caller (bound_values.h).
 template <Walkable W, class Observer>
 Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& error,
              Observer& observer) noexcept {

@@ -111,7 +111,7 @@ bool register_tensor_type(PyTypeObject* type, const TensorReader* reader,
 }
 
 const TensorReader* find_tensor_reader(PyTypeObject* type) noexcept {
-    if (const TensorReader* found = registered(type)) {  // kept alive for ever
+    if (const TensorReader* found = registered(type)) {  // kept alive forever
         last_tensor_type = {type, found};
         return found;
     }
