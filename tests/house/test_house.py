@@ -202,6 +202,20 @@ def test_readmes() -> None:
     demand_none(offenders, test_readmes)
 
 
+def test_named_files() -> None:
+    """A C++ file that a page names by its room exists."""
+    rooms = "|".join([*LAYERS, "bench"])
+    pattern = rf"(?<![\w/.<-])(?:{rooms})/[\w/]+\.(?:gen\.)?(?:h|cpp)\b"
+    offenders = [
+        f"{path}: {name}"
+        for path in files(".md")
+        for name in re.findall(pattern, text(path))
+        if not {name, f"tests/{name}"} & set(FILES)
+        and "is_ellipsis" not in name  # which CONTRIBUTING adds
+    ]
+    demand_none(offenders, test_named_files)
+
+
 def entity_files() -> list[str]:
     """The headers in folders where a file is one kind, step or relation."""
     folders = ("guards/kinds/", "guards/steps/", "guards/relations/")
