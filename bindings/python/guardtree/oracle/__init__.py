@@ -1,8 +1,8 @@
-"""What strict mode and the tests judge guards by: their texts, evaluated by Python.
+"""Evaluates the text of guards in Python, for strict mode and the tests.
 
-``text_passes`` answers for the text of a whole tree (``GuardManager.to_text``),
-``verdict`` for printed nodes. The words of texts are those of ``guardtree.semantics``.
-Nothing of what is judged is imported.
+``text_passes`` evaluates the text of a whole tree (``GuardManager.to_text``), and
+``verdict`` evaluates printed nodes. The texts use the functions of
+``guardtree.semantics``. Nothing here imports the code that is being checked.
 """
 
 from .meaning import *  # noqa: F403

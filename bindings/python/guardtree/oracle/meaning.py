@@ -1,7 +1,7 @@
-"""The verdict on guard trees in plain Python, from the words of guardtree.semantics.
+"""The verdict of guard trees in plain Python, with the functions of semantics.
 
-A tree is a list of nodes `(step, path, checks, nodes)`: the step's name, the node as a
-Python expression, its checks as Python expressions, the nodes below.
+A tree is a list of nodes `(step, path, checks, nodes)`: the name of the step, the node
+as a Python expression, its checks as Python expressions, the child nodes.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from ..semantics import DoesNotHold
 
 
 def has_items(value: Any) -> bool:
-    """value[...] means something, even if it raises."""
+    """Whether value[...] is supported, even if it raises."""
     return isinstance(value, type) or hasattr(type(value), "__getitem__")
 
 
 def is_absent(step: str, error: Exception, parent: Any) -> bool:
-    """The step fetches nothing, as opposed to an error in user code."""
+    """Whether the step fetches nothing, as opposed to an error in user code."""
     if step == "attr":
         return isinstance(error, AttributeError)
     if step == "item":
@@ -46,7 +46,7 @@ def is_absent(step: str, error: Exception, parent: Any) -> bool:
     return isinstance(error, (LookupError, TypeError))
 
 
-# The types that CPython gives no name in builtins, by the names they print.
+# The types without a name in builtins, by the names that they print.
 UNNAMED = {
     kind.__name__: kind
     for kind in (*vars(types).values(), type(iter(())), type(iter(range(0))))
@@ -57,19 +57,19 @@ NAMESPACE: dict[str, Any] = {
     **UNNAMED,
     **{name: getattr(semantics, name) for name in semantics.__all__},
 }
-"""What words of texts mean: those of guardtree.semantics, and unnamed types."""
+"""The names in texts: the functions of guardtree.semantics, and unnamed types."""
 
 
 @functools.lru_cache(maxsize=4096)
 def code_of(text: str) -> types.CodeType:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # a printed `x is 1` is meant
+        warnings.simplefilter("ignore", SyntaxWarning)  # a printed `x is 1` is right
         code: types.CodeType = compile(text, "<guard>", "eval")
         return code
 
 
 def is_same_syntax(one: Any, other: Any) -> bool:
-    """Equal trees. ast.dump is not asked: it prints integers, and long ones raise."""
+    """Whether two trees are equal. ast.dump would raise for long integers."""
     if type(one) is not type(other):
         return False
     if isinstance(one, ast.AST):
@@ -83,7 +83,7 @@ def is_same_syntax(one: Any, other: Any) -> bool:
 
 
 class Fetched(ast.NodeTransformer):
-    """Puts a name in the place of an expression, wherever it stands in another."""
+    """Replaces an expression by a name wherever it occurs in another expression."""
 
     def __init__(self, expression: str) -> None:
         self.wanted = ast.parse(expression, mode="eval").body
@@ -96,7 +96,7 @@ class Fetched(ast.NodeTransformer):
 
 @functools.lru_cache(maxsize=4096)
 def code_beyond(path: str, parent_path: str) -> types.CodeType:
-    """The code of a path that takes what its parent gave from `fetched_before`."""
+    """The code of a path that reads its parent's value from `fetched_before`."""
     tree: Any = Fetched(parent_path).visit(ast.parse(path, mode="eval"))
     code: types.CodeType = compile(tree, "<guard>", "eval")
     return code
@@ -105,8 +105,8 @@ def code_beyond(path: str, parent_path: str) -> types.CodeType:
 def value_of(
     path: str, parent_path: str, names: dict[str, Any], fetched: dict[str, Any]
 ) -> Any:
-    """The value of a path. A step from one that is known starts there: evaluated again
-    it might make another object (`array[True]` does)."""
+    """The value of a path. If the parent's value is known, only the last step is
+    evaluated: evaluating all again might create another object (`array[True]` does)."""
     if not parent_path:
         return eval(code_of(path), names)
     before = {"fetched_before": fetched[parent_path]}
@@ -119,16 +119,16 @@ def node_verdict(
     names: dict[str, Any],
     fetched: dict[str, Any],
 ) -> str:
-    """The first answer below and at the node that is not `pass`, else `pass`."""
+    """The first verdict at and below the node that is not `pass`, otherwise `pass`."""
     step, path, checks, children = node
     try:
         fetched[path] = value_of(path, parent_path, names, fetched)
     except RecursionError:
-        raise  # the oracle's own limit says nothing of the guards
+        raise  # the oracle's own limit says nothing about the guards
     except Exception as error:
         if not is_absent(step, error, fetched.get(parent_path)):
             return "error"
-        # A local is read by what is asked of it: here, by relations alone.
+        # A local is only read by its checks and children, or here by relations.
         return "pass" if step == "local" and not checks and not children else "fail"
     for check in checks:
         try:
@@ -154,7 +154,7 @@ def tree_verdict(
 
 
 def holds(text: str, names: dict[str, Any]) -> bool:
-    """A relation's text is true; what cannot be computed is not."""
+    """Whether a relation's text is true. False if it cannot be computed."""
     try:
         return bool(eval(text, names))
     except (DoesNotHold, ZeroDivisionError, TypeError, IndexError):
@@ -168,7 +168,7 @@ def verdict(
     f_globals: dict[str, Any],
     f_builtins: dict[str, Any],
 ) -> str:
-    """The answer of a tree; names of `f_globals` serve operands too."""
+    """The verdict of a tree. Operands may use names of `f_globals`."""
     names = {**f_globals, **NAMESPACE, **f_locals}
     names.update(G=f_globals, B=f_builtins, L=f_locals)
     fetched: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""What a whole text of guards means in plain Python.
+"""Evaluates a whole text of guards in plain Python.
 
-The rows of kinds, steps and relations, which explicit words (`guard.length(x, 3)`) are
-looked up in, are given.
+The caller provides the rows of kinds, steps and relations, in which explicit names
+(`guard.length(x, 3)`) are looked up.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from ..semantics import CannotSay
 from .meaning import NAMESPACE, code_of
 
 ROWS: dict[str, tuple[str, tuple[str, ...]]] = {}
-"""Python text and names of operands, by name; whoever judges fills it."""
+"""Python text and operand names, by name. The caller fills it."""
 
 
 class MarkIntegers(ast.NodeTransformer):
-    """Writes int64(...) around what an integer expression reads."""
+    """Wraps the values that an integer expression reads in int64(...)."""
 
     def mark(self, node: ast.expr) -> ast.expr:
         function = ast.Name("int64", ast.Load())
@@ -49,7 +49,7 @@ class MarkIntegers(ast.NodeTransformer):
 
 
 def names_in_order(text: str) -> list[str]:
-    """The values that an integer expression speaks of, as they first come."""
+    """The names in an integer expression, in order of first appearance."""
     found = [
         node for node in ast.walk(ast.parse(text, mode="eval"))
         if isinstance(node, ast.Name) and node.id != "len"
@@ -59,7 +59,7 @@ def names_in_order(text: str) -> list[str]:
 
 
 class Explicit:
-    """`guard` in a text: kinds, steps and relations by their own names."""
+    """The object `guard` in a text: kinds, steps and relations by their own names."""
 
     def __init__(self, names: dict[str, Any]) -> None:
         self.names = names
@@ -113,7 +113,7 @@ class Explicit:
 
 
 def modules_of(text: str) -> dict[str, Any]:
-    """The modules that dotted names in a text may begin with."""
+    """The modules with which dotted names in a text may start."""
     if "." not in text:
         return {}
     return {name: each for name, each in sys.modules.items() if "." not in name}
@@ -128,9 +128,9 @@ def text_passes(
     *,
     with_globals: bool = True,
 ) -> bool:
-    """The text is true; what raises is not. Words of the language come before names of
-    the scope; those can be reached as L['type']. Without globals a bare name is none of
-    them, which is how a text is written for code alone."""
+    """Whether the text is true. False if it raises. Words of the language come before
+    names of the scope, which can be written as L['type']. Without globals, a bare name
+    is never a global, as in a text for a code object alone."""
     names = {**vars(builtins), **modules_of(text)}
     names |= {**(f_globals if with_globals else {}), **f_locals, **NAMESPACE, **given}
     names["__builtins__"] = builtins

@@ -1,8 +1,8 @@
-"""``report``: what the guards of a function do, as a page for the browser.
+"""``report``: shows the guards of a function as a page for the browser.
 
-The page is one file without links to others. It shows the entries side by side, each
-tree with the answer of one call, what the entries differ in, the most expensive guards
-and what was missed and removed.
+The page is a single file. It shows the entries side by side, each tree with the result
+of one call, the facts in which the entries differ, the most expensive guards, the
+misses and the removed entries.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .page import page_of
 
 
 class Report:
-    """What ``report`` found: plain data, and the page that shows it."""
+    """The result of ``report``: plain data, and the page that shows it."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
@@ -36,11 +36,11 @@ class Report:
         return self._document
 
     def to_json(self) -> str:
-        """to_dict() as JSON text; ``python -m guardtree view FILE`` shows it."""
+        """to_dict() as JSON text. ``python -m guardtree view FILE`` shows it."""
         return json.dumps(self._document, indent=1)
 
     def to_html(self) -> str:
-        """The page: one HTML text that loads nothing else."""
+        """The page: one HTML document that loads nothing else."""
         return page_of(self._document)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -50,7 +50,7 @@ class Report:
             file.write(self.to_json() if is_data else self.to_html())
 
     def _repr_html_(self) -> str:
-        """What notebooks show: the page in a frame that reaches nothing around it."""
+        """The form for notebooks: the page in a sandboxed frame."""
         return (
             '<iframe sandbox="allow-scripts" style="width:100%;height:640px;border:0" '
             f'title="guardtree report" srcdoc="{html.escape(self.to_html())}"></iframe>'
@@ -71,7 +71,7 @@ def report(
     and what each guard costs. For the costs the guards run ``repeat`` more times, and
     so does user code that they call; 0 turns that off.
 
-    ``history`` is what ``record_history`` recorded.
+    ``history`` is a recording of ``record_history``.
 
     ``report(f, {"x": 3}).save("report.html")`` writes a page for the browser.
     """

@@ -1,22 +1,23 @@
-"""The words that Python texts of guards are made of, as functions.
+"""The functions that the Python text of guards uses.
 
-A guard, a path and a relation print as Python: ``same_constant(x, 3)``,
+Guards, paths and relations print as Python: ``same_constant(x, 3)``,
 ``dict_item(G['FLAGS'], 'debug')``. ``help(guardtree.GuardManager)`` has the text of
-each. Built-in names aside, every word of these texts is here, so that a text can be
-pasted and run::
+each. Every name in these texts is either a builtin or defined here, so you can paste
+and run a text::
 
     from guardtree.semantics import *
     same_constant(True, 1)                  # False: the types differ
     dict_item({"a": 1}, "a")                # 1
 
-Words of kinds and relations tell whether a value passes. Words of steps return what the
-step fetches and raise where it fetches nothing. Strict mode and the tests judge guards
-by these functions. They are slow, and clear: guards themselves are compiled C++.
+Functions for kinds and relations return whether a value passes. Functions for steps
+return the fetched value, and raise if there is none. Strict mode and the tests compare
+guards with these functions. They are slow but easy to read; the guards themselves are
+compiled C++.
 
-The functions run no user code unless their text says so. Importing this package imports
-neither NumPy nor torch. ``nan`` and ``inf`` are floats that have no literal.
+The functions run no user code unless their docstring says so. Importing this package
+imports neither NumPy nor torch. ``nan`` and ``inf`` are floats without a literal.
 ``native_is_int``, ``pure_is_int`` and ``native_type_of`` are capsules to try
-``native``, ``native_pure`` and ``native_get`` with; ``TensorSpec`` is
+``native``, ``native_pure`` and ``native_get`` with. ``TensorSpec`` is
 ``guardtree.TensorSpec``.
 """
 

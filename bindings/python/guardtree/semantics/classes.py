@@ -1,4 +1,4 @@
-"""Words about classes: the MRO and the dicts that attributes are looked up in."""
+"""Functions on classes: the MRO, and the dicts in which attributes are looked up."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ MISSING = object()
 
 
 def mro_of(kind: type) -> tuple[type, ...]:
-    """The MRO that CPython uses for a type; an overridden ``mro`` does not run.
+    """The MRO that CPython uses for a type. An overridden ``mro`` does not run.
 
-    TypeError if ``kind`` is no type.
+    Raises TypeError if ``kind`` is not a type.
     """
     found: tuple[type, ...] = type.__dict__["__mro__"].__get__(kind)
     return found
@@ -19,14 +19,14 @@ def mro_of(kind: type) -> tuple[type, ...]:
 def is_a(value: Any, kind: type) -> bool:
     """Whether the value's type is ``kind`` or has it in its MRO.
 
-    Unlike ``isinstance`` it asks neither ``__class__`` nor ``__instancecheck__``, so
-    that no user code runs.
+    Unlike ``isinstance``, it uses neither ``__class__`` nor ``__instancecheck__``, so
+    no user code runs.
     """
     return any(each is kind for each in mro_of(type(value)))
 
 
 def dict_of_type(kind: type) -> dict[str, Any]:
-    """A copy of the dict of a type's own attributes; TypeError if it is no type."""
+    """A copy of the dict of a type's own attributes. TypeError if it is not a type."""
     return dict(type.__dict__["__dict__"].__get__(kind))
 
 
@@ -39,7 +39,7 @@ def named(entries: dict[Any, Any], name: str) -> Any:
 
 
 def found_in_mro(kind: type, name: str) -> Any:
-    """What the first dict of a type's MRO that has the name holds, or MISSING."""
+    """The value in the first dict of a type's MRO that has the name, or MISSING."""
     for each in mro_of(kind):
         found = named(dict_of_type(each), name)
         if found is not MISSING:

@@ -1,4 +1,4 @@
-"""Words about constants: equality that respects types, and floats without a literal."""
+"""Functions on constants: equality with exact types, and floats without a literal."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ inf = float("inf")
 def same_constant(value: Any, expected: Any) -> bool:
     """Whether a value equals a constant, with equal types at every depth.
 
-    Floats are equal when their bits are. Tuples and lists are compared in order, sets
-    and dicts in any order. False for a subclass, for ``True`` and 1, for 0.0 and -0.0.
-    Runs no user code, because a value of another type than the constant's is unequal.
+    Floats are equal if their bits are equal. Tuples and lists are compared in order,
+    sets and dicts in any order. False for a subclass, for ``True`` and 1, for 0.0 and
+    -0.0. Runs no user code, because values of other types are always unequal.
     """
     kind = type(expected)
     if type(value) is not kind:
@@ -45,5 +45,5 @@ def same_constant(value: Any, expected: Any) -> bool:
 
 
 def nan_of_bits(bits: int) -> float:
-    """The NaN with these 64 bits; a NaN of other bits than ``nan`` prints so."""
+    """The NaN with these 64 bits. NaNs with other bits than ``nan`` print like this."""
     return float(struct.unpack("d", struct.pack("Q", bits))[0])

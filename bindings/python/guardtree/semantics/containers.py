@@ -1,4 +1,4 @@
-"""Words about containers and iterators, which look past what subclasses override."""
+"""Functions on containers and iterators. They ignore overrides of subclasses."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def has_builtin_len(value: Any) -> bool:
 
 
 def builtin_len(value: Any) -> int:
-    """``len(value)`` where ``has_builtin_len`` is true; else it raises DoesNotHold."""
+    """``len(value)``. Raises DoesNotHold unless ``has_builtin_len`` is true."""
     if not has_builtin_len(value):
         raise DoesNotHold(type(value))
     return len(value)
 
 
 def is_plain(key: Any) -> bool:
-    """Whether CPython itself compares such a key: a scalar, or a tuple of them."""
+    """Whether CPython's own code compares such a key: a scalar, or a tuple of them."""
     kind = type(key)
     return any(kind is each for each in SCALARS) or (
         kind is tuple and all(map(is_plain, key))
@@ -48,7 +48,7 @@ def is_plain(key: Any) -> bool:
 
 
 def asks_user_code(entries: dict[Any, Any], key: Any) -> bool:
-    """Whether looking a key up could run the ``__eq__`` of a user's type."""
+    """Whether a look-up of the key could run the ``__eq__`` of a user-defined type."""
     rivals = [k for k in dict.keys(entries) if hash(k) == hash(key)]
     return not all(k is key or is_plain(k) for k in rivals)
 
@@ -56,8 +56,8 @@ def asks_user_code(entries: dict[Any, Any], key: Any) -> bool:
 def dict_has(value: Any, key: Any) -> bool | None:
     """Whether a dict, or a subclass of dict, has a key.
 
-    None for every other value, and where the ``__eq__`` of a key of the same hash
-    would have to be asked. An overridden ``__contains__`` does not run.
+    None for every other value, and if the ``__eq__`` of a key with the same hash would
+    have to run. An overridden ``__contains__`` does not run.
     """
     if not is_a(value, dict) or asks_user_code(value, key):
         return None
@@ -67,9 +67,9 @@ def dict_has(value: Any, key: Any) -> bool | None:
 def dict_item(value: Any, key: Any) -> Any:
     """The value of a key in a dict or a subclass of dict.
 
-    KeyError if the key is missing, and where the ``__eq__`` of a key of the same hash
-    would have to be asked; TypeError if the value is no dict. ``__getitem__`` and
-    ``__missing__`` of a subclass do not run.
+    Raises KeyError if the key is missing, and if the ``__eq__`` of a key with the same
+    hash would have to run. Raises TypeError if the value is not a dict. ``__getitem__``
+    and ``__missing__`` of a subclass do not run.
     """
     if asks_user_code(value, key):
         raise KeyError(key)
@@ -82,52 +82,53 @@ def dict_item(value: Any, key: Any) -> Any:
 def is_unchanged(value: Any, expected: dict[Any, Any]) -> bool:
     """Whether the value is this very dict.
 
-    The guard ``dict_version`` also notices every change since it was built, which
-    plain Python cannot see.
+    The guard ``dict_version`` also detects every change since it was built. Plain
+    Python cannot detect those.
     """
     return value is expected
 
 
 def is_a_set(value: Any) -> bool:
-    """Whether the value is a set, a frozenset or of a subclass of one."""
+    """Whether the value is a set or frozenset, or an instance of a subclass."""
     return is_a(value, set) or is_a(value, frozenset)
 
 
 def is_exact_set(value: Any) -> bool:
-    """Whether the value is a set or a frozenset, and of no subclass."""
+    """Whether the value is a set or a frozenset, but not an instance of a subclass."""
     return type(value) is set or type(value) is frozenset
 
 
 def plain_contains(value: Any, item: Any) -> bool:
-    """``item in value`` for a set; an overridden ``__contains__`` does not run.
+    """``item in value`` for a set. An overridden ``__contains__`` does not run.
 
-    The ``__eq__`` of elements of the same hash can run. TypeError for other values.
+    The ``__eq__`` of elements with the same hash can run. Raises TypeError for other
+    values.
     """
     kind: Any = set if is_a(value, set) else frozenset
     return bool(kind.__contains__(value, item))
 
 
 def plain_list(value: Any) -> list[Any]:
-    """The elements of a set in order; an overridden ``__iter__`` does not run.
+    """The elements of a set in order. An overridden ``__iter__`` does not run.
 
-    TypeError if the value is no set and no frozenset.
+    Raises TypeError if the value is neither a set nor a frozenset.
     """
     kind: Any = set if is_a(value, set) else frozenset
     return list(kind.__iter__(value))
 
 
 def deque_item(value: Any, index: int) -> Any:
-    """An element of a deque; an overridden ``__getitem__`` does not run.
+    """An element of a deque. An overridden ``__getitem__`` does not run.
 
-    IndexError if there is none, TypeError if the value is no deque.
+    Raises IndexError if there is none, TypeError if the value is not a deque.
     """
     return list(collections.deque.__iter__(value))[index]
 
 
 def left_of(iterator: Iterator[Any]) -> list[Any]:
-    """The items that an iterator of a tuple will still give. It is not advanced.
+    """The items that an iterator of a tuple still has to return. It is not advanced.
 
-    TypeError for every other iterator.
+    Raises TypeError for every other iterator.
     """
     if type(iterator) is not tuple_iterator:
         raise TypeError(iterator)
@@ -135,7 +136,7 @@ def left_of(iterator: Iterator[Any]) -> list[Any]:
 
 
 def is_left(iterator: Any, expected: range) -> bool:
-    """Whether an iterator of a range will still give the numbers of ``expected``.
+    """Whether an iterator of a range still has to return the numbers of ``expected``.
 
     It is not advanced. False for other values and for ranges beyond a machine word.
     """

@@ -1,4 +1,4 @@
-"""What the words of guards raise where Python has no error of its own for it."""
+"""Exceptions of these functions that Python has no class for."""
 
 
 class DoesNotHold(Exception):
@@ -9,4 +9,4 @@ class DoesNotHold(Exception):
 
 
 class CannotSay(Exception):
-    """Plain Python cannot see what the guard reads, so it cannot tell the answer."""
+    """Plain Python cannot read the data that the guard reads, so there is no result."""

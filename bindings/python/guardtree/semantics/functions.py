@@ -1,4 +1,4 @@
-"""Words about functions written in Python and about bound methods."""
+"""Functions on Python functions and on bound methods."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ NO_CONTENT = object()
 
 
 def plain_function(value: Any) -> types.FunctionType:
-    """The value itself, if it is a function written in Python; else TypeError."""
+    """The value itself, if it is a Python function. Otherwise raises TypeError."""
     if type(value) is not types.FunctionType:
         raise TypeError(value)
     return value
 
 
 def bound_method(value: Any) -> types.MethodType:
-    """The value itself, if it is a bound method of a Python class; else TypeError.
+    """The value itself, if it is a bound method of a Python class, else TypeError.
 
     Methods of C types, such as ``[].append``, have another type.
     """
@@ -26,7 +26,7 @@ def bound_method(value: Any) -> types.MethodType:
 
 
 def content_of(cell: types.CellType) -> Any:
-    """What a cell holds; NO_CONTENT for an empty one."""
+    """The content of a cell, or NO_CONTENT for an empty one."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -34,7 +34,7 @@ def content_of(cell: types.CellType) -> Any:
 
 
 def parts_of(function: types.FunctionType) -> list[Any]:
-    """What a function is made of. Two types separate the groups."""
+    """The parts of a function. Two types separate the groups."""
     keywords = (function.__kwdefaults__ or {}).items()
     return [
         function.__code__,
@@ -45,11 +45,11 @@ def parts_of(function: types.FunctionType) -> list[Any]:
 
 
 def is_same_function(value: Any, expected: types.FunctionType) -> bool:
-    """Whether a value is a function of the same code, cells and defaults.
+    """Whether a value is a function with the same code, cells and defaults.
 
     The code object, the contents of closure cells, the defaults and the keyword
     defaults are compared by identity. Names and globals are not compared. False for
-    everything but a function written in Python.
+    everything except Python functions.
     """
     if type(value) is not types.FunctionType:
         return False

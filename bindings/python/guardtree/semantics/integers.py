@@ -1,4 +1,4 @@
-"""Words about integers of 64 bits: what integer expressions are computed in."""
+"""64-bit integers, in which integer expressions are computed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ LOW, HIGH = -(2**63), 2**63 - 1
 
 
 class Int64:
-    """An integer whose every result must fit in 64 bits.
+    """An integer all of whose results must fit in 64 bits.
 
-    ``+ - * // %`` give another one, or raise DoesNotHold beyond 64 bits. Comparisons
-    and truth are those of the integer. ``int64`` makes one.
+    ``+ - * // %`` return another one, or raise DoesNotHold if the result does not fit.
+    Comparisons and truth are those of the integer. ``int64`` creates one.
     """
 
     def __init__(self, number: int) -> None:
@@ -37,7 +37,7 @@ class Int64:
 
 
 def number_of(value: Any) -> Any:
-    """The integer in an Int64; another value as it is."""
+    """The integer in an Int64. Other values are returned unchanged."""
     return value.number if type(value) is Int64 else value
 
 
@@ -67,7 +67,7 @@ for name in ("eq", "ne", "lt", "le", "gt", "ge"):
 
 
 def int64(value: Any) -> Any:
-    """An exact int (no bool) of at most 64 bits, to compute with in 64 bits.
+    """Converts an exact int (not a bool) to an Int64.
 
     Every other value raises DoesNotHold.
     """

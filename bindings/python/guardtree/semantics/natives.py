@@ -1,4 +1,4 @@
-"""Words about C functions in capsules, and capsules to try them with."""
+"""Calls of C functions in capsules, and capsules to try them with."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 CHECK, GET = b"guardtree.native_check", b"guardtree.native_get"
 PURE = b"guardtree.native_pure"
 
-# The C functions that `native`, `native_pure` and `native_get` take.
+# The types of the C functions for `native` and `native_get`.
 NativeCheck = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
 NativeGet = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
 
 
 def pointer_in(capsule: Any, name: bytes) -> Any:
-    """The pointer in a capsule of that name; ValueError for another name."""
+    """The pointer in a capsule with that name. ValueError for another name."""
     read = ctypes.pythonapi.PyCapsule_GetPointer
     read.restype = ctypes.c_void_p
     read.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -22,7 +22,7 @@ def pointer_in(capsule: Any, name: bytes) -> Any:
 
 
 def context_in(capsule: Any) -> Any:
-    """The context pointer of a capsule; None for a null one."""
+    """The context pointer of a capsule. None if it is null."""
     read = ctypes.pythonapi.PyCapsule_GetContext
     read.restype = ctypes.c_void_p
     read.argtypes = [ctypes.py_object]
@@ -40,17 +40,17 @@ def is_pure(capsule: Any) -> bool:
 def call_native(capsule: Any, value: Any) -> bool:
     """Whether the C function in a ``guardtree.native_check`` capsule returns 1.
 
-    The C function gets the value and the capsule's context; it runs what it likes. So
-    for a ``guardtree.native_pure`` capsule, whose function runs no Python code.
+    The C function gets the value and the capsule's context. It may run any code. A
+    ``guardtree.native_pure`` capsule works too; its function runs no Python code.
     """
     function = NativeCheck(pointer_in(capsule, PURE if is_pure(capsule) else CHECK))
     return bool(function(value, context_in(capsule)) > 0)
 
 
 def get_native(capsule: Any, value: Any) -> Any:
-    """What the C function in a ``guardtree.native_get`` capsule returns.
+    """The result of the C function in a ``guardtree.native_get`` capsule.
 
-    The C function gets the value and the capsule's context; it runs what it likes.
+    The C function gets the value and the capsule's context. It may run any code.
     """
     return NativeGet(pointer_in(capsule, GET))(value, context_in(capsule))
 
@@ -59,7 +59,7 @@ KEPT: list[Any] = []
 
 
 def capsule_of(function: Any, name: bytes) -> Any:
-    """A capsule of that name. The function and the name are never freed."""
+    """Creates a capsule with that name. The function and the name are never freed."""
     make = ctypes.pythonapi.PyCapsule_New
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]

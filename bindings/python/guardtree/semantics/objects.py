@@ -1,4 +1,4 @@
-"""Words about any object: its identity, its own dict, its slots."""
+"""Functions on any object: its identity, its own dict, its slots."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def distinct_objects(*values: Any) -> bool:
 
 
 def dict_of_module(module: types.ModuleType) -> dict[str, Any]:
-    """The dict of a module; a module's ``__getattr__`` does not run.
+    """The dict of a module. A module's ``__getattr__`` does not run.
 
-    TypeError if it is no module.
+    Raises TypeError if it is not a module.
     """
     descriptor: Any = vars(types.ModuleType)["__dict__"]
     found: dict[str, Any] = descriptor.__get__(module)
@@ -28,9 +28,10 @@ def dict_of_module(module: types.ModuleType) -> dict[str, Any]:
 
 
 def own_dict(value: Any) -> dict[str, Any]:
-    """The ``__dict__`` of an object, by the descriptor that C code gave its type.
+    """The ``__dict__`` of an object, by the descriptor that C code added to its type.
 
-    A ``__dict__`` that the class defines in Python does not run. Empty without one.
+    A ``__dict__`` that the class defines in Python does not run. Empty if there is
+    none.
     """
     getters = (types.GetSetDescriptorType, types.MemberDescriptorType)
     for each in mro_of(type(value)):
@@ -42,9 +43,9 @@ def own_dict(value: Any) -> dict[str, Any]:
 
 
 def instance_attr(value: Any, name: str) -> Any:
-    """The attribute that the value's own ``__dict__`` holds, whatever its class says.
+    """The attribute in the value's own ``__dict__``. Its class is not searched.
 
-    KeyError where it holds none, and for a class. No user code runs.
+    Raises KeyError if there is none, and for a class. No user code runs.
     """
     if is_a(value, type):
         raise KeyError(name)
@@ -52,9 +53,9 @@ def instance_attr(value: Any, name: str) -> Any:
 
 
 def has_instance_attr(value: Any, name: str) -> bool | None:
-    """Whether the value's own dict has the name, as ``dict_has`` says of a dict.
+    """Whether the value's own dict contains the name, like ``dict_has`` for a dict.
 
-    False of classes and of values without a dict. No user code runs.
+    False for classes and for values without a dict. No user code runs.
     """
     return not is_a(value, type) and dict_has(own_dict(value), name)
 
@@ -63,7 +64,7 @@ def has_static_attr(value: Any, name: str) -> bool:
     """Whether a dict of the type's MRO, a filled slot or the own dict has the name.
 
     A class is looked up in its own MRO first. ``__getattr__``, ``__getattribute__`` and
-    properties do not run, so the answer may differ from ``hasattr``.
+    properties do not run, so the result may differ from ``hasattr``.
     """
     is_type = is_a(value, type)
     if is_type and found_in_mro(value, name) is not MISSING:
@@ -80,10 +81,10 @@ def has_static_attr(value: Any, name: str) -> bool:
 
 
 def slot_value(value: Any, name: str) -> Any:
-    """What a slot (``__slots__``, or an object field of a C type) holds.
+    """The content of a slot (``__slots__``, or an object field of a C type).
 
-    AttributeError if the slot is empty, LookupError if the type has no slot of that
-    name. Numbers inside C structs, as a float's, are no slots. No user code runs.
+    Raises AttributeError if the slot is empty, LookupError if the type has no slot with
+    that name. Numbers in C structs, as in a float, are not slots. No user code runs.
     """
     found = found_in_mro(type(value), name)
     if type(found) is not types.MemberDescriptorType:
@@ -124,9 +125,10 @@ def has_len(value: Any) -> bool:
 
 
 def live_referent(reference: weakref.ref[Any]) -> Any:
-    """The object of a ``weakref.ref``; an overridden ``__call__`` does not run.
+    """The object of a ``weakref.ref``. An overridden ``__call__`` does not run.
 
-    LookupError if the object has died, TypeError if the value is no ``weakref.ref``.
+    Raises LookupError if the object has died, TypeError if the value is not a
+    ``weakref.ref``.
     """
     found = weakref.ref.__call__(reference)
     if found is None:

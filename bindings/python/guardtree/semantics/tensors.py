@@ -1,4 +1,4 @@
-"""Words about tensors, by the attributes that NumPy and torch give in Python."""
+"""Functions on tensors, which read the Python attributes of NumPy and torch."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ FLAGS = ("writeable", "aligned", "c_contiguous", "f_contiguous")
 
 
 def is_array(value: Any) -> bool:
-    """The value is an array of NumPy, which it imports for nobody."""
+    """Whether the value is a NumPy array. Does not import NumPy."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray)
 
 
 def is_torch(value: Any) -> bool:
-    """The value is a tensor of torch, which it imports for nobody."""
+    """Whether the value is a torch tensor. Does not import torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
 
 
 def dtype_of(value: Any) -> Any:
-    """The name, or NumPy's dtype itself where the name does not say all."""
+    """The name of the element type, or NumPy's dtype if the name is not enough."""
     if is_torch(value):
         return str(value.dtype).removeprefix("torch.")
     dtype = value.dtype
@@ -33,28 +33,28 @@ def dtype_of(value: Any) -> Any:
 
 
 def same_dtype(found: Any, expected: Any) -> bool:
-    """Equal names, or equal dtypes of one type."""
+    """Whether two element types are equal names, or equal dtypes of one type."""
     return type(found) is type(expected) and bool(found == expected)
 
 
 def device_of(value: Any) -> str:
-    """Such as "cpu" or "cuda:0"."""
+    """The device, such as "cpu" or "cuda:0"."""
     return str(value.device) if is_torch(value) else "cpu"
 
 
 def layout_of(value: Any) -> str:
-    """Such as "strided" or "sparse"."""
+    """The layout, such as "strided" or "sparse"."""
     text = str(value.layout).removeprefix("torch.") if is_torch(value) else "strided"
     return "sparse" if text == "sparse_coo" else text
 
 
 def strides_of(value: Any) -> tuple[int, ...]:
-    """In the library's own unit."""
+    """The strides in the library's own unit."""
     return tuple(value.stride()) if is_torch(value) else value.strides
 
 
 def is_within(found: int, bound: Any) -> bool:
-    """Exactly an int, anything for None, or from low to high."""
+    """Whether a number equals an int bound, or is within (low, high). None is any."""
     if type(bound) is int:
         return found == bound
     low, high = bound or (None, None)
@@ -62,12 +62,12 @@ def is_within(found: int, bound: Any) -> bool:
 
 
 def all_within(found: tuple[int, ...], bounds: tuple[Any, ...]) -> bool:
-    """As many as the bounds, each within its own."""
+    """Whether there are as many numbers as bounds, each within its own bound."""
     return len(found) == len(bounds) and all(map(is_within, found, bounds))
 
 
 def has_fact(value: Any, name: str, expected: Any) -> bool:
-    """One fact of a spec about a tensor."""
+    """Whether a tensor has one fact of a spec."""
     if name == "type":
         return type(value) is expected
     if name == "dtype":
@@ -100,7 +100,7 @@ def has_tensor_facts(value: Any, spec: Any) -> bool:
     """Whether a tensor has every fact of a spec, or the metadata of another tensor.
 
     A spec is a dict of facts such as ``TensorSpec(dtype="float32", shape=(None, 3))``.
-    False for what is no tensor. Tensors of other libraries than NumPy and torch raise
+    False for other objects. Tensors of other libraries than NumPy and torch raise
     CannotSay. It reads attributes, which subclasses of a tensor can override.
     """
     if not isinstance(spec, Mapping):
@@ -113,7 +113,7 @@ def has_tensor_facts(value: Any, spec: Any) -> bool:
 
 
 def facts_of(example: Any) -> Mapping[str, Any]:
-    """What a guard made from an example compares."""
+    """The facts that a guard made from an example tensor compares."""
     from .. import _guardtree
 
     return _guardtree.tensor_facts(example)
@@ -122,7 +122,7 @@ def facts_of(example: Any) -> Mapping[str, Any]:
 def overlapping_pairs(*tensors: Any) -> set[tuple[int, int]]:
     """The pairs of positions of NumPy arrays whose extents in memory overlap.
 
-    An extent reaches from the first byte to the last. TypeError for other values.
+    An extent goes from the first byte to the last. Raises TypeError for other values.
     """
     if not all(is_array(each) for each in tensors):
         raise TypeError(tensors)
@@ -136,7 +136,7 @@ def overlapping_pairs(*tensors: Any) -> set[tuple[int, int]]:
 
 
 def tensor(value: Any) -> Any:
-    """The value itself, if it is an array of NumPy or torch; else TypeError."""
+    """The value itself, if it is a NumPy array or a torch tensor, else TypeError."""
     if not (is_array(value) or is_torch(value)):
         raise TypeError(value)
     return value
@@ -145,7 +145,7 @@ def tensor(value: Any) -> Any:
 def stride_of(value: Any, index: int) -> int:
     """A tensor's stride in one dimension, in the library's own unit.
 
-    NumPy counts bytes, torch counts elements. IndexError if there is no such dimension,
-    TypeError if the value is no tensor.
+    NumPy counts bytes, torch counts elements. Raises IndexError if there is no such
+    dimension, TypeError if the value is not a tensor.
     """
     return strides_of(tensor(value))[index]
