@@ -28,7 +28,7 @@ struct InstanceOf {
         return std::tuple{operand("expected", &InstanceOf::expected)};
     }
 
-    /// Only of a type whose MRO nobody changes.
+    /// Only for a type whose MRO can never change.
     Known known_by_type(PyTypeObject* type) const noexcept {
         if (!PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE)) return Known::nothing;
         auto* base = reinterpret_cast<PyTypeObject*>(expected.object);

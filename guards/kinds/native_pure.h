@@ -1,4 +1,4 @@
-// native_pure: a C function that runs no Python code decides.
+// native_pure: the result of a C function that runs no Python code.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

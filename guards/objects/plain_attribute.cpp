@@ -1,4 +1,4 @@
-// Attributes that `getattr` finds without asking code.
+// Finds attributes that `getattr` returns without running code.
 // SPDX-License-Identifier: MIT
 #include "plain_attribute.h"
 
@@ -11,9 +11,9 @@ namespace {
 
 using Sort = PlainPlace::Sort;
 
-/// What is known of names in types, by the version tag: CPython replaces a type's tag
-/// when the type or a base changes and gives none twice. Entries hold their names, and
-/// nothing of the type.
+/// A cache of the places of names in types, by version tag. CPython replaces a type's
+/// tag if the type or a base changes, and never reuses a tag. Entries hold their names,
+/// but no references to the type.
 class PlainPlaces {
 public:
     const PlainPlace* find(unsigned tag, PyObject* name) const noexcept {
@@ -44,16 +44,16 @@ private:
     Entry entries_[count];
 };
 
-constinit PlainPlaces known_places;  // never freed: it outlives all guards
+constinit PlainPlaces known_places;  // never freed, because it must outlive all guards
 
-/// Interned, as long as the process lives.
+/// An interned str that is never freed.
 PyObject* interned(const char* text) noexcept {
     PyObject* const made = PyUnicode_InternFromString(text);
     if (!made) PyErr_Clear();
     return made;
 }
 
-/// `getattr` begins with object.__getattribute__, and with nothing else of C's.
+/// Whether `getattr` starts with object.__getattribute__, and with no other C code.
 bool reads_as_object(PyTypeObject* type) noexcept {
     static PyObject* const getattribute = interned("__getattribute__");
     static PyObject* const getattr = interned("__getattr__");
@@ -64,7 +64,7 @@ bool reads_as_object(PyTypeObject* type) noexcept {
     return type->tp_getattro == PyObject_GenericGetAttr || find_in_mro(type, getattr);
 }
 
-/// A type that stays as it is: what it says of its instances as descriptors, too.
+/// Whether a type, and so the behaviour of its instances as descriptors, cannot change.
 bool is_immutable(PyTypeObject* type) noexcept {
     return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE);
 }

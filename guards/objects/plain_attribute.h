@@ -1,4 +1,4 @@
-// Attributes that `getattr` finds without asking code: where they lie.
+// Finds the place of attributes that `getattr` returns without running code.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <Python.h>
@@ -7,20 +7,20 @@
 
 namespace guardtree {
 
-/// Where `getattr` looks for a name in objects of a type.
+/// The place where `getattr` finds a name in objects of a type.
 struct PlainPlace {
     enum class Sort : uint8_t {
-        code,      ///< it may ask code, or a class
+        code,      ///< getattr may run code or read the class
         instance,  ///< in the object's own dict
         slot,      ///< a slot of the object, at `offset`
     };
 
     Sort sort = Sort::code;
-    bool is_lasting = false;   ///< until the type's version tag changes
-    bool is_optional = false;  ///< an empty slot raises; else it is None
+    bool is_lasting = false;   ///< valid until the type's version tag changes
+    bool is_optional = false;  ///< an empty slot raises; otherwise it reads as None
     Py_ssize_t offset = 0;
 
-    /// What the slot of an object holds; null where it is empty.
+    /// The content of the slot in an object. Null if it is empty and optional.
     Borrowed<> slot_of(PyObject* object) const noexcept {
         const char* place = reinterpret_cast<const char*>(object) + offset;
         PyObject* content = *reinterpret_cast<PyObject* const*>(place);
@@ -28,8 +28,9 @@ struct PlainPlace {
     }
 };
 
-/// `name` is an interned str. Code: the value is a class, its `__getattribute__` is not
-/// object's own, or the name is that of a descriptor which goes before the own dict.
+/// Finds the place of `name`, an interned str. The result is `code` if the value is a
+/// class, if its `__getattribute__` is not object's own, or if a data descriptor has
+/// that name.
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept;
 
 }  // namespace guardtree

@@ -1,4 +1,4 @@
-// Finds which two of many values are the same object.
+// Finds two of many values that are the same object, or that must be by their nodes.
 // SPDX-License-Identifier: MIT
 #include "distinct_objects.h"
 

@@ -61,7 +61,7 @@ struct Integers {
         return expression.value->why_undefined(values.data(), paths);
     }
 
-    /// Of constants alone.
+    /// Known only if all values are constants.
     Known known_by_nodes(std::span<const uint32_t>,
                          std::span<PyObject*> constants) const {
         if (std::ranges::count(constants, nullptr)) return Known::nothing;

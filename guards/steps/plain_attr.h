@@ -1,4 +1,4 @@
-// plain_attr: an attribute that getattr finds without asking code.
+// plain_attr: an attribute that getattr finds without running code.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"

@@ -8,7 +8,7 @@ from typing import Any
 CHECK, GET = b"guardtree.native_check", b"guardtree.native_get"
 PURE = b"guardtree.native_pure"
 
-# The types of the C functions for `native` and `native_get`.
+# The types of the C functions for `native`, `native_pure` and `native_get`.
 NativeCheck = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)
 NativeGet = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.c_void_p)
 

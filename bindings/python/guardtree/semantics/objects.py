@@ -98,9 +98,9 @@ def slot_value(value: Any, name: str) -> Any:
 def plain_attr(value: Any, name: str) -> Any:
     """The attribute that ``getattr`` finds in a slot or in the value's own dict.
 
-    LookupError where there is none, and where ``getattr`` would run code or ask a
-    class: for a class, where the type has a ``__getattribute__`` other than object's,
-    and where a property or another data descriptor has the name. No user code runs.
+    Raises LookupError if there is none, and if ``getattr`` would run code or read the
+    class: for a class, for a type with a ``__getattribute__`` other than object's, and
+    for the name of a property or another data descriptor. No user code runs.
     """
     kind = type(value)
     getattribute = found_in_mro(kind, "__getattribute__")
