@@ -6,13 +6,14 @@
 
 namespace guardtree {
 
-/// A capsule with this name points to a NativeFound instead of a function. explain
-/// shows the result of `found(value, context)`: a str, or null with an exception.
+/// A capsule with one of these names points to a NativeFound instead of a function.
+/// explain shows the result of `found(value, context)`: a str, or null with an
+/// exception.
 inline constexpr const char* native_check_found = "guardtree.native_check.found";
 inline constexpr const char* native_pure_found = "guardtree.native_pure.found";
 
 struct NativeFound {
-    void* function;  ///< as in a capsule of the name without .found
+    void* function;  ///< as in a capsule with the name without .found
     PyObject* (*found)(PyObject* value, void* context);
 };
 

@@ -41,7 +41,7 @@ struct NativeCheck : NativeFunction {
     }
 };
 
-/// The same for a function that runs no Python code, and has no -1.
+/// The same for a function that runs no Python code and never returns -1.
 struct NativePureCheck : NativeFunction {
     static constexpr const char* name = "guardtree.native_pure";
     static constexpr const char* expects = "a capsule called guardtree.native_pure";

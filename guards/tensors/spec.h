@@ -69,8 +69,8 @@ struct TensorOperand {
     /// The differences in one line.
     std::string found(PyObject* value) const;
 
-    /// Of its class, its kind, and each dimension whose size is one number.
-    /// Every fact of this is one of the other; a shape tells its rank, too.
+    /// Whether the other spec contains every fact of this one. A shape includes the
+    /// rank.
     bool is_part_of(const TensorOperand& other) const;
 
     /// Keys for its class, its kind, and each dimension whose size is one number.

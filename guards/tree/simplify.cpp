@@ -1,4 +1,4 @@
-// Finding what guards of one value say of each other.
+// Finds guards of one value that imply or exclude each other.
 // SPDX-License-Identifier: MIT
 #include "simplify.h"
 
@@ -25,7 +25,8 @@ PyTypeObject* living_exact_type_of(const Op& kind) {
     return is_alive(kind) ? exact_type_of(kind) : nullptr;
 }
 
-/// See Info::is_by_value; a kind of kinds is when all of them are.
+/// See Info::is_by_value. A kind that contains other kinds is by value if all of them
+/// are.
 bool is_by_value(const Op& kind) {
     const std::span<const Op> inner = inner_kinds_of(kind);
     return inner.empty() ? kind.info().is_by_value
@@ -36,7 +37,7 @@ bool runs_user_code(const Op& kind) {
     return kind.info().calls_python && !is_by_value(kind);
 }
 
-/// What a check by value says of a constant; false as long as it is by value.
+/// The verdict on a constant of a check that is by value.
 bool passes(const Op& kind, PyObject* constant) {
     return dispatch(kind, [&](const auto& concrete) {
         using T = std::remove_cvref_t<decltype(concrete)>;
@@ -54,7 +55,7 @@ bool passes(const Op& kind, PyObject* constant) {
     });
 }
 
-/// What follows from the exact type of a value for a check of that value.
+/// What the exact type of a value implies for a check of that value.
 Known known_by_type(PyTypeObject* type, const Op& kind) {
     const Known known = dispatch(kind, [&]<class K>(const K& concrete) {
         if constexpr (KnowsByType<K>) return concrete.known_by_type(type);
@@ -65,7 +66,7 @@ Known known_by_type(PyTypeObject* type, const Op& kind) {
     return wanted && wanted != type ? Known::fails : Known::nothing;
 }
 
-/// What follows from a passing check of a value for another check of the same value.
+/// What a passing check of a value implies for another check of the same value.
 Known known_by(const Op& passed, const Op& kind) {
     if (!is_alive(passed) || !is_alive(kind)) return Known::nothing;
     PyObject* constant = constant_of(passed);
@@ -89,7 +90,7 @@ bool can_be_joined(const Op& kind) {
     return dispatch(kind, []<class K>(const K&) { return CanBeJoined<K>; });
 }
 
-/// Merges two checks of one kind into one. False if they do not merge.
+/// Joins two checks of one kind into one. Returns false if that is not possible.
 bool join(const Op& a, const Op& b, Op& to) {
     return a.code() == b.code() && dispatch(a, [&]<class K>(const K& first) {
         if constexpr (CanBeJoined<K>) {
@@ -151,12 +152,12 @@ private:
         }
     }
 
-    /// What one round over the checks of a node goes by.
+    /// The state of one pass over the checks of a node.
     struct Round {
         std::vector<Kept>& all;
         std::vector<bool> is_gone;
         std::vector<bool> is_excluded;
-        std::set<size_t> noisy;  ///< places of checks that run user code
+        std::set<size_t> noisy;  ///< indices of checks that run user code
         std::map<PyTypeObject*, int> spoken;
         size_t told = 0;
 
@@ -167,7 +168,7 @@ private:
             }
         }
 
-        /// No user code runs from one check to a later one.
+        /// Whether no user code runs between one check and a later one.
         bool is_quiet(size_t from, size_t to) const {
             const auto next = noisy.lower_bound(from);
             return next == noisy.end() || *next > to;
@@ -186,10 +187,11 @@ private:
             all.resize(left);
         }
 
-        /// Whether a check may say something of others that none before it has said.
-        /// Of an exact type the first says all, the next what it says of the first.
+        /// Whether a check may relate to others in a way that no check before it does.
+        /// For checks of the same exact type, the first is compared with all others,
+        /// and the second is still compared with the first.
         bool speaks(size_t i) {
-            // What never passes has been told well enough.
+            // There are enough reports that the tree never passes.
             constexpr size_t most_told = 64;
             if (is_gone[i] || (is_excluded[i] && told > most_told)) return false;
             const Op& kind = all[i].kind;
@@ -200,8 +202,9 @@ private:
         }
     };
 
-    /// Compares checks that may say something with each: removes implied ones, tells of
-    /// contradictions. Linear, but for ranges and tensors, which are compared in pairs.
+    /// Compares each check that may imply others with all others: removes implied
+    /// checks and reports contradictions. Linear, except for ranges and tensors, which
+    /// are compared in pairs.
     void find_implied(NodeId id, std::vector<Kept>& all) {
         Round round(all);
         for (size_t i = 0; i < all.size(); ++i) {
@@ -236,7 +239,7 @@ private:
             found_.contradictions.push_back(std::move(sentence));
     }
 
-    /// Merges checks that can be merged, in the place of the first.
+    /// Merges checks that can be joined into one, in the place of the first.
     void join_checks(NodeId id, std::vector<Kept>& all) {
         Round round(all);
         std::vector<size_t> joinable;
@@ -282,7 +285,8 @@ private:
         if (note) made_.annotate_relation(made, Owned<>::share(note));
     }
 
-    /// An equal relation over the same values came before; notes this one.
+    /// Whether there was an equal relation over the same values before. Records this
+    /// one.
     bool has_before(CheckId id) {
         const RelationCheck& relation = tree_.relations()[id];
         size_t hash = hash_op(relation.relation);
@@ -312,10 +316,11 @@ private:
     const Tree& tree_;
     Simplification& found_;
     Tree made_;
-    std::vector<NodeId> place_;         ///< of each node, in the new tree
-    std::vector<PyObject*> constants_;  ///< that nodes equal; null: not known
+    std::vector<NodeId> place_;         ///< the id in the new tree of each node
+    /// the constant that a node equals; null if not known
+    std::vector<PyObject*> constants_;
     std::set<std::string> told_;
-    std::map<size_t, std::vector<CheckId>> relations_;  ///< by their hashes
+    std::map<size_t, std::vector<CheckId>> relations_;  ///< by hash
 };
 
 }  // namespace
