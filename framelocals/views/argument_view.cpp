@@ -63,7 +63,10 @@ bool DictView::fill(PyObject* dict, std::span<const SlotName> wanted) noexcept {
     auto* slots = const_cast<SlotWord*>(slots_);
     const int first_free = first_free_slot(code_);
     for (const SlotName& entry : wanted) {
-        if (entry.slot >= first_free) return false;
+        if (entry.slot >= first_free) {
+            if (entry.is_hidden) return false;
+            has_free_slots_ = true;
+        }
         uint16_t place = load_relaxed(entry.place);
         if (place >= count || entries[place].key != entry.name) [[unlikely]] {
             place = find(entries, count, entry);

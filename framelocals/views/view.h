@@ -134,6 +134,8 @@ struct SlotName {
     PyObject* name = nullptr;  // borrowed from the code object
     /// Where a dict had the name last time. Only a hint.
     mutable uint16_t place = 0;
+    /// A free variable whose name an argument has, too: mappings speak for that one.
+    bool is_hidden = false;
 };
 
 /// A mapping of names to values as slots. Only the names in `wanted` are looked up. The
@@ -165,9 +167,9 @@ public:
 
     DictView(const Scope&& scope, SlotWord* storage) = delete;
 
-    /// False if a MappingView is needed: a free variable is wanted, or a name is
-    /// neither where it was last nor among the first keys of the dict. Runs no user
-    /// code. About 1 ns per name.
+    /// False where a MappingView has to look: a free variable is hidden, or a name lies
+    /// neither where it lay last nor among the dict's first keys. Runs no user code;
+    /// about 1 ns for a name.
     bool fill(PyObject* dict, std::span<const SlotName> wanted) noexcept;
 
 private:

@@ -297,7 +297,11 @@ private:
             text = "a guarded function has at most 65535 locals";
             return false;
         }
-        program_.names_.push_back({first + number, step.name.value});
+        SlotName found{first + number, step.name.value};
+        const int first_free = first_free_slot(code_);
+        found.is_hidden = found.slot >= first_free &&
+                          find_slot(code_, found.name) < first_free;
+        program_.names_.push_back(found);
         return true;
     }
 
