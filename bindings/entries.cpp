@@ -11,27 +11,39 @@
 namespace guardtree {
 namespace {
 
-[[noreturn]] void refuse_path(PyObject* exception, py::handle name, PyObject* found) {
-    throw_diagnostic({exception, "bindings[" + short_repr(name.ptr()) +
-                                     "]: expected a path of these guards, such as "
+[[noreturn]] void refuse_path(PyObject* exception, const std::string& place,
+                              PyObject* found) {
+    throw_diagnostic({exception, place +
+                                     ": expected a path of these guards, such as "
                                      "guards.local('x'), found " +
                                      found_text(found)});
 }
 
-/// The node of one of the paths.
-NodeId node_of(py::handle name, py::handle path, py::handle guards) {
-    if (!PyUnicode_CheckExact(name.ptr())) {
-        Diagnostic problem;
-        refuse_operand(problem, "a str for each name", name.ptr());
-        problem.message = "bindings: " + problem.message;
-        throw_diagnostic(problem);
-    }
+/// TypeError: what `argument` is to be, what it is.
+[[noreturn]] void refuse_paths(const char* argument, const char* expected,
+                               py::handle found) {
+    Diagnostic problem;
+    refuse_operand(problem, expected, found.ptr());
+    problem.message = std::string(argument) + ": " + problem.message;
+    throw_diagnostic(problem);
+}
+
+/// The node of one of the paths; `place()` is what messages call it.
+template <class Place>
+NodeId node_of(py::handle path, py::handle guards, Place place) {
     if (!GuardManager::is_instance(path))
-        refuse_path(PyExc_TypeError, name, path.ptr());
+        refuse_path(PyExc_TypeError, place(), path.ptr());
     const GuardManager& handle = GuardManager::of(path);
     if (&handle.tree() != &GuardManager::of(guards).tree() || handle.node() == 0)
-        refuse_path(PyExc_ValueError, name, path.ptr());
+        refuse_path(PyExc_ValueError, place(), path.ptr());
     return handle.node();
+}
+
+NodeId node_of_name(py::handle name, py::handle path, py::handle guards) {
+    if (!PyUnicode_CheckExact(name.ptr()))
+        refuse_paths("bindings", "a str for each name", name);
+    return node_of(path, guards,
+                   [&] { return "bindings[" + short_repr(name.ptr()) + "]"; });
 }
 
 }  // namespace
@@ -39,20 +51,35 @@ NodeId node_of(py::handle name, py::handle path, py::handle guards) {
 Bindings read_bindings(py::handle given, py::handle guards) {
     Bindings read;
     if (given.is_none()) return read;
-    if (!PyDict_Check(given.ptr())) {
-        Diagnostic problem;
-        refuse_operand(problem, "a dict of names to paths of the guards", given.ptr());
-        problem.message = "bindings: " + problem.message;
-        throw_diagnostic(problem);
-    }
+    if (!PyDict_Check(given.ptr()))
+        refuse_paths("bindings", "a dict of names to paths of the guards", given);
     const py::dict copy = py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()));
     if (!copy) throw py::error_already_set();
     for (const auto& [name, path] : copy)
-        read.nodes.push_back(node_of(name, path, guards));
+        read.nodes.push_back(node_of_name(name, path, guards));
     if (read.nodes.empty()) return read;
     read.names = Owned<>::steal(PySequence_Tuple(copy.ptr()));
     if (!read.names) throw py::error_already_set();
     return read;
+}
+
+Bindings read_captures(py::handle given, py::handle guards) {
+    Bindings read;
+    if (given.is_none()) return read;
+    if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))
+        refuse_paths("captures", "a list or tuple of paths of the guards", given);
+    const auto paths =
+        py::reinterpret_steal<py::tuple>(PySequence_Tuple(given.ptr()));
+    if (!paths) throw py::error_already_set();
+    for (const py::handle path : paths) {
+        read.nodes.push_back(node_of(path, guards, [&] {
+            return "captures[" + std::to_string(read.nodes.size()) + "]";
+        }));
+    }
+    if (!read.nodes.empty()) return read;
+    throw py::value_error(
+        "captures: expected one path at least, found none. To call the target without "
+        "arguments give a callable that drops them");
 }
 
 std::vector<uint16_t> bindable_slots(const Bindings& bindings, PyCodeObject* code) {

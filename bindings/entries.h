@@ -13,7 +13,7 @@ namespace py = pybind11;
 
 /// The bound values of an entry: names, and one node of its guards for each.
 struct Bindings {
-    Owned<> names;  ///< a tuple of str, or null if there are none
+    Owned<> names;  ///< a tuple of str, or null where there are none, or of captures
     std::vector<NodeId> nodes;
 };
 
@@ -21,8 +21,11 @@ struct Bindings {
 /// may be any handle on their tree. Throws TypeError and ValueError.
 Bindings read_bindings(py::handle given, py::handle guards);
 
-/// The slots of the locals of `code` with these names. Throws ValueError if there is no
-/// such local, or something else binds it (bindings_problem).
+/// The same for `captures`: None, or a list or tuple of paths.
+Bindings read_captures(py::handle given, py::handle guards);
+
+/// The slots of the locals of `code` that have the names. Throws ValueError for what is
+/// none, or is bound by others (bindings_problem).
 std::vector<uint16_t> bindable_slots(const Bindings& bindings, PyCodeObject* code);
 
 /// Compiles the current state of `tree` into an entry. Throws if it does not compile.

@@ -5,6 +5,7 @@
 #include "../../framehook/guarded_function.h"
 #include "../../framehook/replacement.h"
 #include "../bindings.h"
+#include "../dispatch/guarded_entries.h"
 #include "../entries.h"
 #include "../guard_manager.h"
 #include "../table_entry.h"
@@ -37,6 +38,12 @@ struct FunctionGuards {
 GUARDTREE_BOXED(guardtree::FunctionGuards, "GuardedFunction")
 
 namespace guardtree {
+
+GuardedCalls* calls_of_function(py::handle self) {
+    if (!PyObject_TypeCheck(self.ptr(), Box<FunctionGuards>::type)) return nullptr;
+    return &initialised<FunctionGuards>(self).of();
+}
+
 namespace {
 
 /// The attribute in which a function keeps its guards, so that the garbage collector
@@ -67,15 +74,15 @@ py::object present_guards(PyFunctionObject* function) {
     if (!guards) return py::none();
     const auto& guarded = guards->guarded;
     // functools.wraps copies the attribute to other functions.
-    if (!guarded || guarded->is_restored() || guarded->function() != function)
+    if (!guarded || guarded->is_over() || guarded->function() != function)
         return py::none();
     if (function->func_code == as_object(guarded->code())) return found;
     guarded->restore();
     return py::none();
 }
 
-py::object guard_function(py::handle given) {
-    PyFunctionObject* function = function_of_python(given);
+/// What guards the function, with no entries where nothing did.
+py::object make_guards(PyFunctionObject* function) {
     py::object present = present_guards(function);
     if (!present.is_none()) return present;
     Shared<GuardedFunction> made = GuardedFunction::take(function);
@@ -85,29 +92,15 @@ py::object guard_function(py::handle given) {
     return guards;
 }
 
-/// Throws ValueError for names that cannot be additional keyword arguments of the call.
-void require_free_names(PyCodeObject* code, const Bindings& bindings) {
-    if (!bindings.names) return;
-    const std::string owner = short_repr(code->co_qualname);
-    if (code->co_flags & CO_VARKEYWORDS) {
-        throw py::value_error(
-            "bindings: a call of " + owner +
-            " may have any keywords, and these could be among them: use a Table "
-            "(lookup_call_bound), or guards of a function without ** arguments");
-    }
-    for (const py::handle each : py::handle(bindings.names.get())) {
-        PyObject* name = each.ptr();
-        if (!is_plain_name(name)) {
-            throw py::value_error(
-                "bindings: expected names of keyword arguments (ASCII identifiers), "
-                "found " +
-                short_repr(name));
-        }
-        const int slot = find_slot(code, name);
-        if (slot < 0 || slot >= argument_slots(code)) continue;
-        throw py::value_error("bindings: " + short_repr(name) + " is an argument of " +
-                              owner + ": use another name");
-    }
+py::object guard_function(py::handle given, py::handle on_miss, py::handle entry_limit,
+                          py::handle when_full) {
+    PyFunctionObject* function = function_of_python(given);
+    Owned<> asked = read_on_miss(on_miss);
+    py::object guards = make_guards(function);
+    GuardedFunction& guarded = guards_of(guards);
+    set_limits(guarded, entry_limit, when_full);
+    if (asked) guarded.on_miss.swap(asked);
+    return guards;
 }
 
 /// For guarded functions on CPython 3.11: the names, with the same rules.
@@ -116,63 +109,6 @@ py::tuple names_for_calls(py::handle code, py::handle guards, py::handle binding
     require_free_names(code_of_python(code), read);
     return read.names ? py::reinterpret_borrow<py::tuple>(read.names.get())
                       : py::tuple();
-}
-
-/// Creates a function from code. Its bound locals become arguments.
-Owned<> function_of_code(GuardedFunction& guarded, py::handle code,
-                         const Bindings& bindings) {
-    auto* replacement = reinterpret_cast<PyCodeObject*>(code.ptr());
-    py::object called = py::reinterpret_borrow<py::object>(code);
-    if (bindings.names) {
-        bindable_slots(bindings, replacement);
-        const py::object with_arguments =
-            py::module_::import("guardtree.bytecode").attr("with_arguments");
-        called = with_arguments(code, py::handle(bindings.names.get()));
-    }
-    Owned<> made =
-        guarded.function_of(replacement, reinterpret_cast<PyCodeObject*>(called.ptr()));
-    if (!made) throw py::error_already_set();
-    return made;
-}
-
-/// The callable for a hit: the given callable, or a function created from code.
-Owned<> target_of(GuardedFunction& guarded, py::handle given,
-                  const Bindings& bindings) {
-    PyObject* target = given.ptr();
-    require_free_names(guarded.code(), bindings);
-    if (PyCode_Check(target)) return function_of_code(guarded, given, bindings);
-    if (target == as_object(guarded.function())) {
-        throw py::value_error(
-            "the guarded function cannot be its own target, which would call itself "
-            "without end: give other code, or another callable");
-    }
-    if (!PyCallable_Check(target)) {
-        Diagnostic problem;
-        refuse_operand(problem, "a code object or a callable", target);
-        problem.message = "add(target): " + problem.message;
-        throw_diagnostic(problem);
-    }
-    return Owned<>::share(target);
-}
-
-TableEntryHandle add(const py::object& self, py::handle guards, py::handle target,
-                     py::handle bindings) {
-    GuardedFunction& guarded = guards_of(self);
-    if (guarded.is_restored() || !guarded.function()) {
-        throw py::value_error(
-            "this guards no function any more: call guard_function again");
-    }
-    const Tree& tree = GuardManager::of(guards).tree().tree;
-    const Bindings bound = read_bindings(bindings, guards);
-    auto entry = make_entry(tree, guarded.code(), target_of(guarded, target, bound),
-                            Owned<>::share(guards.ptr()), bound);
-    guarded.add(entry, PyCode_Check(target.ptr()));
-    return {entry};
-}
-
-void remove(const py::object& self, const TableEntryHandle& handle) {
-    if (!guards_of(self).remove(*handle.entry))
-        throw py::value_error("this entry is not in the table");
 }
 
 bool restore(const py::object& self) {
@@ -184,24 +120,27 @@ bool restore(const py::object& self) {
     return is_back;
 }
 
-py::list entries(const py::object& self) {
-    py::list all;
-    for (const auto& each : guards_of(self).table()->entries())
-        all.append(TableEntryHandle{each});
-    return all;
+/// METH_FASTCALL | METH_KEYWORDS of a function that is guarded: a call past its guards.
+PyObject* call_original(PyObject* function, PyObject* const* arguments,
+                        Py_ssize_t count, PyObject* names) {
+    return GuardedFunction::call_plain(function, arguments, static_cast<size_t>(count),
+                                       names);
 }
 
-py::dict stats(const py::object& self) {
-    const GuardedFunction& guarded = guards_of(self);
-    uint64_t errors = 0;
-    for (const auto& each : guarded.table()->entries()) errors += each->errors;
-    py::dict counts;
-    counts["hits"] = guarded.hits();
-    counts["misses"] = guarded.misses;
-    counts["errors"] = errors;
-    counts["entries"] = guarded.table()->entries().size();
-    counts["other_code"] = guarded.other_code;
-    return counts;
+PyMethodDef original_method = {
+    "original",
+    reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_original)),
+    METH_FASTCALL | METH_KEYWORDS,
+    "original($self, /, *args, **kwargs)\n--\n\n"
+    "The guarded function itself, past its guards."};
+
+py::object original(const py::object& self) {
+    PyObject* function = as_object(guards_of(self).function());
+    if (!function) return py::none();
+    auto made = py::reinterpret_steal<py::object>(
+        PyCFunction_NewEx(&original_method, function, nullptr));
+    if (!made) throw py::error_already_set();
+    return made;
 }
 
 }  // namespace
@@ -210,27 +149,14 @@ void bind_functions(py::module_& module) {
     BoxedClass<FunctionGuards> guards(
         module, Made::by_guardtree,
         "The guarded calls of one function: what guard_function gives.");
+    bind_entries(guards);
     guards
-        .def("add", calling<&add>, py::arg("guards"), py::arg("target"), py::kw_only(),
-             py::arg("bindings") = py::none(),
-             "Adds guards, as they are now, behind all others. `target`: what a call "
-             "that passes them runs. Code (of the same arguments) runs with the "
-             "function's globals, closure and defaults; any other callable is called "
-             "with the arguments as the call gave them. `bindings`: a dict of names to "
-             "paths of the guards; a callable gets the very values that they checked "
-             "as keyword arguments, code as locals of its own.")
-        .def("remove", calling<&remove>, py::arg("entry"), "Takes an entry out.")
         .def("restore", calling<&restore>,
              "Forgets all entries and gives the calls back. False where another "
              "library has taken them over since: it goes on calling through, plain.")
-        .def("entries", calling<&entries>)
-        .def("stats", calling<&stats>,
-             "Counts of calls: hits, misses (looked up, ran plain), other_code (ran "
-             "plain: the function's __code__ was another); errors of guards; entries.")
-        .def("__len__",
-             [](const py::object& self) {
-                 return guards_of(self).table()->entries().size();
-             })
+        .def_property_readonly("original", calling<&original>,
+                               "A callable that runs the function past its guards; "
+                               "None when the function is gone.")
         .def(
             "__reduce__",
             [](const py::object&) {
@@ -250,6 +176,8 @@ void bind_functions(py::module_& module) {
         "those that it could use itself.");
     define_function(
         module, "guard_function", calling<&guard_function>, py::arg("function"),
+        py::arg("on_miss") = py::none(), py::arg("entry_limit") = py::none(),
+        py::arg("when_full") = py::none(),
         "Guards the calls of one function where they arrive, before there is a frame; "
         "all else in the process runs at full speed, and no hook is needed. Gives its "
         "GuardedFunction, the same one each time. It lives as long as the function. "

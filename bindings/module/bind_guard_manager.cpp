@@ -119,6 +119,29 @@ std::string path_of(py::handle self) {
     return tree_of(self).tree.path_text(node);
 }
 
+/// Calls `add()`, which adds guards to the tree of `self`, and no user code. Where that
+/// raises, the tree is as it was.
+py::object all_or_none(const py::object& self, const py::object& add) {
+    GuardTree& tree = GuardManager::of(self).tree();
+    Tree before = tree.tree;
+    const auto added_before = tree.last_added;
+    try {
+        return add();
+    } catch (...) {
+        tree.tree = std::move(before);
+        tree.last_added = added_before;
+        tree.changed();
+        throw;
+    }
+}
+
+py::object specialize(const py::object& self, const py::args& arguments,
+                      const py::kwargs& facts) {
+    const py::object specialize_python =
+        py::module_::import("guardtree.specialization").attr("specialize");
+    return specialize_python(self, *arguments, **facts);
+}
+
 }  // namespace
 
 void require_mapping(PyObject* subject) {
@@ -146,6 +169,12 @@ void bind_guard_manager(py::module_& module) {
     define(manager, "explain", calling<&explain_subject>, py::arg("subject"),
            "Every guard that does not pass on `subject` (as for check): where, what "
            "was expected, what was found.");
+    define(manager, "specialize", calling<&specialize>,
+           "specialize(example, plan=None, *, plans=None, **facts): guards what a "
+           "KeyPlan says of an example: its type, a tensor's dtype and sizes, whether "
+           "an int is 1, the parts of a container. On the root the example is a "
+           "mapping of locals by name, and `plans` has the plans of some of them, "
+           "None to leave one free. `facts` change the plan. Returns the same handle.");
     define(manager, "note", calling<&add_note>, py::arg("note"),
            "Keeps any object with the guard that was added last, for explanations: "
            "where it comes from, say. Returns the same handle.");
@@ -156,6 +185,10 @@ void bind_guard_manager(py::module_& module) {
         if (path.empty()) return std::string("<GuardManager of a guard tree>");
         return "<GuardManager on " + path + ">";
     });
+    define_function(
+        module, "_all_or_none", calling<&all_or_none>, py::arg("guards"),
+        py::arg("add"),
+        "Calls `add()`, which adds guards; where it raises, the guards are as before.");
     define_property(manager, "path", calling<&path_of>,
                     "The node as a Python expression; empty on the root.");
 }

@@ -67,6 +67,10 @@ void bind_reprs(py::module_& module) {
         return " of " + name_of(self.attr("function")) + ": " +
                counted(py::len(self), "entry", "entries");
     });
+    define_repr(module, "Dispatcher", [](const py::object& self) {
+        return " of " + self.attr("_name").cast<std::string>() + ": " +
+               counted(py::len(self), "entry", "entries");
+    });
     define_repr(module, "GuardProfile", [](const py::object& self) {
         const auto checks = self.attr("checks").cast<size_t>();
         return ": " + counted(checks, "check", "checks") + ", " +

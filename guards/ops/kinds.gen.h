@@ -4,6 +4,7 @@
 
 #include "../kinds/any_of.h"
 #include "../kinds/complex_is_nan.h"
+#include "../kinds/data_aligned.h"
 #include "../kinds/dict_contains.h"
 #include "../kinds/dict_key_set.h"
 #include "../kinds/dict_keys.h"
@@ -51,6 +52,7 @@
 #define GUARDTREE_KINDS(X) \
     X(AnyOf, any_of) \
     X(ComplexIsNan, complex_is_nan) \
+    X(DataAligned, data_aligned) \
     X(DictContains, dict_contains) \
     X(DictKeySet, dict_key_set) \
     X(DictKeys, dict_keys) \
@@ -95,5 +97,5 @@
     X(WeakrefAlive, weakref_alive)
 
 namespace guardtree {
-using AllKinds = TypeList<AnyOf, ComplexIsNan, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksStaticAttr, Length, MappingKeys, Native, NativePure, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
+using AllKinds = TypeList<AnyOf, ComplexIsNan, DataAligned, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksStaticAttr, Length, MappingKeys, Native, NativePure, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
 }

@@ -127,6 +127,7 @@ PLAIN_KINDS: dict[str, Any] = {
     ),
     "int_range": st.tuples(ints, ints),
     "int_sign": st.tuples(st.sampled_from([-1, 0, 1])),
+    "data_aligned": st.tuples(ints.filter(bool)),
     "divisible_by": st.tuples(ints.filter(bool)),
     "range_iterator": st.tuples(st.builds(range, indices.filter(lambda n: abs(n) < 9))),
     "python": st.tuples(any_of(PREDICATES)),

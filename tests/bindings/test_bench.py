@@ -130,3 +130,12 @@ def test_every_benchmark_does_what_it_measures(binary: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "benchmarks run" in done.stdout
+
+
+def test_launches_are_measured(run_python: Callable[..., Any]) -> None:
+    pytest.importorskip("numpy")
+    done = run_python(BENCH / "dispatch.py", "--smoke", "--json")
+    told = json.loads(done.stdout)
+    assert len(told["launches"]) == 6
+    assert all(row["Dispatcher"] for row in told["launches"].values())
+    assert len(told["adding"]) == 2

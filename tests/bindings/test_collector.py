@@ -215,6 +215,38 @@ def thread_callback(f: Any, token: Any) -> None:
         f(1)
 
 
+def dispatcher_on_miss(f: Any, token: Any) -> None:
+    def on_miss(call: Any, kept: Any = token) -> Any:
+        return gt.ASK_AGAIN
+
+    token.kept = gt.Dispatcher(f, on_miss)
+
+
+def dispatcher_function(f: Any, token: Any) -> None:
+    token.kept = gt.Dispatcher(f)
+    f.kept = token
+
+
+def dispatcher_payload(f: Any, token: Any) -> None:
+    dispatcher = gt.Dispatcher(f)
+    dispatcher.add(gt.GuardManager(f), lambda a, kept=dispatcher: token)
+
+
+def dispatcher_guards(f: Any, token: Any) -> None:
+    token.kept = gt.Dispatcher(f)
+    token.kept.add(guards_of(f, token), f)
+
+
+def dispatcher_attribute(f: Any, token: Any) -> None:
+    token.kept = gt.Dispatcher(f)
+    token.kept.token = token
+
+
+def guarded_function_on_miss(f: Any, token: Any) -> None:
+    if sys.version_info >= (3, 12):
+        gt.guard_function(f, lambda call, kept=(f, token): kept)
+
+
 #: What each line is about; the names of public types.
 CYCLES: dict[Callable[[Any, Any], None], str] = {
     guard_manager: "GuardManager",
@@ -241,6 +273,12 @@ CYCLES: dict[Callable[[Any, Any], None], str] = {
     guarded_function_entries: "GuardedFunction",
     guarded_function_of_code: "GuardedFunction",
     miss: "GuardMiss",
+    dispatcher_on_miss: "Dispatcher",
+    dispatcher_function: "Dispatcher",
+    dispatcher_payload: "Dispatcher",
+    dispatcher_guards: "Dispatcher",
+    dispatcher_attribute: "Dispatcher",
+    guarded_function_on_miss: "GuardedFunction",
     frame_state: "",
     thread_callback: "",
 }

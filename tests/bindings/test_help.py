@@ -33,6 +33,12 @@ def guarded() -> Any:
     return made
 
 
+def missed_call() -> gt.MissedCall:
+    seen: list[gt.MissedCall] = []
+    gt.Dispatcher(step, lambda call: (seen.append(call), gt.ASK_AGAIN)[1])(1)
+    return seen[0]
+
+
 def miss() -> gt.GuardMiss:
     return gt.GuardMiss(gt.explain(step, {}))
 
@@ -58,6 +64,10 @@ def history() -> gt.History:
 MADE: dict[str, tuple[Callable[[], Any], str]] = {
     "AssumedGuards": (lambda: gt.AssumedGuards(1, 0, 0, ()), "AssumedGuards("),
     "CacheExplanation": (lambda: gt.explain(step, {}), "CacheExplanation(name='step'"),
+    "Dispatcher": (
+        lambda: gt.Dispatcher(step),
+        "<guardtree.Dispatcher of step: 0 entries>",
+    ),
     "Explanation": (
         lambda: guards_on().explain({"x": 1}),
         "<Explanation: x: expected is_none(), that is `x is None`; found 1 (int)>",
@@ -78,6 +88,8 @@ MADE: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "GuardedFunction": (guarded, "<guardtree.GuardedFunction of step: 0 entries>"),
     "History": (history, "<guardtree.History: 0 events>"),
+    "KeyPlan": (lambda: gt.KeyPlan(divisor=8), "KeyPlan(divisor=8)"),
+    "MissedCall": (missed_call, "<guardtree.MissedCall with x, y>"),
     "ProfileRow": (lambda: profile().rows()[0], "ProfileRow("),
     "Report": (lambda: gt.report(table()), "<guardtree.Report of Table: 1 entry>"),
     "Simplification": (lambda: guards_on().simplified(), "Simplification("),
@@ -128,7 +140,7 @@ def test_what_a_callback_sees_says_what_it_is(only: Any) -> None:
     assert repr(explained).startswith("EntryExplanation(index=0, hits=1, entry=<guard")
 
 
-@pytest.mark.parametrize("name", ["GuardedCode", "Table"])
+@pytest.mark.parametrize("name", ["Dispatcher", "GuardedCode", "Table"])
 def test_an_object_that_was_not_initialised_has_a_repr(name: str) -> None:
     made = getattr(gt, name).__new__(getattr(gt, name))
     assert repr(made) == f"<guardtree.{name} that was not initialised>"

@@ -144,6 +144,7 @@ SAID: list[tuple[str, Any]] = [
     ("stride_of([], 0)", TypeError),
     ("overlapping_pairs([], [])", TypeError),
     ("has_tensor_facts([], TensorSpec(ndim=1))", False),
+    ("has_aligned_data([], 1)", False),
     ("nan != nan and inf > 0", True),
     ("tuple_iterator is type(iter(())) and weak_reference is weakref.ref", True),
     ("TensorSpec is gt.TensorSpec", True),

@@ -66,6 +66,46 @@ each_table("Table.entries", lambda table, n: table.entries())
 each_table("Table.differences", lambda table, n: table.differences())
 
 
+# Dispatchers of n entries.
+
+
+def dispatcher(n: int) -> gt.Dispatcher:
+    made = gt.Dispatcher(subject, entry_limit=n + 1)
+    for guards in entry_guards(n):
+        made.add(guards, subject)
+    return made
+
+
+dispatcher_of = lru_cache(maxsize=None)(dispatcher)
+
+
+@operation("Dispatcher.add: entries")
+def _(n: int) -> Run:
+    made, guards = dispatcher(n), entry(n)
+    return lambda: made.add(guards, subject)
+
+
+@operation("Dispatcher.remove: entries")
+def _(n: int) -> Run:
+    made = dispatcher(n)
+    first = made.entries()[0]
+    return lambda: made.remove(first)
+
+
+def each_dispatcher(name: str, run: Callable[[gt.Dispatcher, int], object]) -> None:
+    operation(f"Dispatcher.{name}: entries")(
+        lambda n: lambda made=dispatcher_of(n): run(made, n)
+    )
+
+
+each_dispatcher("find", lambda made, n: made.find(n - 1))
+each_dispatcher("entries", lambda made, n: made.entries())
+each_dispatcher("explain", lambda made, n: str(made.explain(-1)))
+each_dispatcher("report", lambda made, n: made.report())
+each_dispatcher("differences", lambda made, n: made.differences())
+each_dispatcher("stats", lambda made, n: made.stats())
+
+
 # Functions and code with n entries.
 
 

@@ -152,6 +152,20 @@ each_tree(
 each_tree("GuardManager.explain", lambda guards, a: guards.explain({"a": a}))
 each_tree("GuardManager.explain, failing", lambda guards, a: guards.explain({"a": 0}))
 each_tree("GuardManager.profile", lambda guards, a: guards.profile().check({"a": a}))
+SPECIALISED: dict[str, Callable[[int], Any]] = {
+    "tuple": lambda n: tuple(range(n)),
+    "list": lambda n: [[i] for i in range(n)],
+    "dict": lambda n: {f"k{i}": i for i in range(n)},
+    "set": lambda n: set(range(n)),
+}
+for kind, example_of in SPECIALISED.items():
+
+    @operation(f"GuardManager.specialize: {kind}")
+    def _(n: int, example_of: Any = example_of) -> Run:
+        guards, example = gt.GuardManager(subject).local("a"), example_of(n)
+        return lambda: guards.specialize(example)
+
+
 each_tree("GuardManager.clone", lambda guards, a: guards.clone())
 each_tree("GuardManager.clone, filtered", lambda guards, a: guards.clone(bool))
 each_tree("GuardManager.simplified", lambda guards, a: guards.simplified())

@@ -32,7 +32,12 @@ NO_PARTS = {
         ASK_AGAIN Answer.ASK_AGAIN Callback FrameState GuardFn GuardMiss
         Mode.RAISE_ON_MISS RAISE_ON_MISS StrictError
         __version__ GuardSyntaxError.report GuardRelation GuardCheck GuardCounts
-        AssumedGuards ProfileRow Simplification""",
+        AssumedGuards KeyPlan.alignment KeyPlan.bools KeyPlan.callables
+        KeyPlan.containers KeyPlan.device KeyPlan.divisor KeyPlan.floats KeyPlan.ints
+        KeyPlan.others KeyPlan.shape KeyPlan.strides KeyPlan.strings MissedCall.args
+        MissedCall.arguments MissedCall.bindings
+        MissedCall.captures MissedCall.dispatcher MissedCall.guards MissedCall.kwargs
+        MissedCall.original ProfileRow Simplification""",
     "a setting of the process, a thread or a code": """
         assumption_counts fail_code features get_eval_frame get_include get_policy
         is_generator optimize run_only set_assumptions set_eval_frame set_logs
@@ -49,7 +54,9 @@ NO_PARTS = {
         Frame.f_lasti Frame.f_lineno Frame.f_locals Frame.function GuardManager.code
         GuardManager.operands GuardManager.step GuardProfile.checks
         GuardProfile.clock_ns GuardProfile.passed GuardedCode.check_fn GuardedCode.code
-        GuardedFunction.function TableEntry.errors TableEntry.guards TableEntry.hits
+        Dispatcher.on_miss Dispatcher.original GuardedFunction.function
+        GuardedFunction.on_miss GuardedFunction.original TableEntry.errors
+        TableEntry.guards TableEntry.hits
         TableEntry.last_error TableEntry.payload""",
     "plain data of what is measured as Explanation or explain": """
         CacheExplanation.to_dict CacheExplanation.to_json EntryExplanation.to_dict
@@ -57,12 +64,16 @@ NO_PARTS = {
     "plain data of what is measured as report": """
         Event.to_dict History.events Report.save Report.to_dict Report.to_json
         record_history""",
+    "measured of a Dispatcher, which does the same": """
+        GuardedFunction.differences GuardedFunction.explain GuardedFunction.find
+        GuardedFunction.report MissedCall.find""",
     "measured with GuardManager.profile and GuardManager.reordered": """
         GuardProfile.check GuardManager.order_limits""",
     "a step or a check whose operand has no parts": """
         GuardManager.attr GuardManager.builtin GuardManager.call GuardManager.closure
         GuardManager.closure_cell GuardManager.complex_is_nan GuardManager.compute
-        GuardManager.context_var GuardManager.defaults GuardManager.divisible_by
+        GuardManager.context_var GuardManager.data_aligned GuardManager.defaults
+        GuardManager.divisible_by
         GuardManager.f_locals GuardManager.float_is_nan GuardManager.function_globals
         GuardManager.function_match GuardManager.generic_attr GuardManager.global_
         GuardManager.has_attr GuardManager.has_static_attr GuardManager.id_match

@@ -3,6 +3,7 @@ look-up, so what it raises comes out, and the hook may offer its frames."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,28 @@ def resolved(g: Any, act: Act) -> Any:
 building("from_json with a resolver", resolved, 1, "from_json")
 
 
+@dataclasses.dataclass
+class Read:
+    """A dataclass whose fields are read by user code."""
+
+    act: Act
+    size: int = 1
+
+    def __getattribute__(self, name: str) -> Any:
+        found = super().__getattribute__(name)
+        if name == "size":
+            super().__getattribute__("act")()
+        return found
+
+
+def specialised(g: Any, act: Act) -> int:
+    g.local("a").specialize((Read(act),), others="type")
+    return len(g.checks())
+
+
+building("specialize, a dataclass in Python", specialised, 5, "GuardManager.specialize")
+
+
 def compared(g: Any, act: Act) -> bool:
     """Descriptions of checks are dataclasses, which compare their operands."""
     g.local("a").id_match_held(Odd(act, "eq"))
@@ -141,6 +164,10 @@ MESSAGES = {
     "parse": "gt.parse(odd, f)",
     "fail_code": "gt.fail_code(f, odd)",
     "invalidate": "gt.invalidate(f, odd, 'a reason')",
+    "Dispatcher.__init__": "gt.Dispatcher(f, entry_limit=odd)",
+    "Dispatcher.add": "gt.Dispatcher(f).add(g, f, captures=odd)",
+    "Dispatcher.remove": "gt.Dispatcher(f).remove(odd)",
+    "GuardManager.specialize": "g.local('a').specialize({odd: 1})",
     "Table.remove": "gt.Table(f).remove(odd)",
     "Table.lookup": "gt.Table(f).lookup(odd)",
     "GuardManager.check": "g.check(odd)",

@@ -17,13 +17,14 @@ from typing import Any
 import building
 import c_interface
 import callbacks
+import dispatchers
 import lookups
 from conditions import CONDITIONS, applies, hook_works
 from scene import ENTRY_POINTS, Act, Hook
 
 import guardtree as gt
 
-LISTED = (building, c_interface, callbacks, lookups)
+LISTED = (building, c_interface, callbacks, dispatchers, lookups)
 AT_ONCE = 4
 SECONDS = 60
 SKIPPED = 77

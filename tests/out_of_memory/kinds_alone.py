@@ -152,7 +152,7 @@ def of_arrays() -> Any:
     array = ARRAYS[0]
     guards = gt.GuardManager(SCOPE)
     guards.local("a").tensor_match(gt.TensorSpec.of(array).replace(shape=(2, None)))
-    guards.local("a").size(0).equals(2)
+    guards.local("a").data_aligned(8).size(0).equals(2)
     guards.local("a").stride(0).equals(24)
     guards.overlapping_memory(((0, 1),), guards.local("a"), guards.local("b"))
     values = {"a": array, "b": array}

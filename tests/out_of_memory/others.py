@@ -75,10 +75,16 @@ def guarded_function() -> Any:
     return gt.guard_function(function())
 
 
+DISPATCHER = gt.Dispatcher(SCOPE)
+DISPATCHER.add(TREE, hit)
+MISSED = gt.MissedCall(DISPATCHER, TREE, {"a": 1}, (1,), {})
+
+
 GIVEN: dict[str, Callable[[], Any]] = {
     "AssumedGuards": TREE.assumed,
     "CacheEntry": lambda: gt.cache_entries(CACHED)[0],
     "CacheExplanation": lambda: gt.explain(CACHED, {"a": 1, "b": 2}),
+    "Dispatcher": lambda: DISPATCHER,
     "EntryExplanation": lambda: gt.explain(CACHED, {"a": 1, "b": 2}).entries[0],
     "Explanation": lambda: EXPLANATION,
     "Failure": lambda: EXPLANATION.failures[0],
@@ -90,6 +96,8 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "GuardSyntaxError": lambda: SYNTAX_ERROR,
     "GuardedCode": lambda: gt.GuardedCode(hit.__code__, gt.GuardManager(hit)),
     "GuardedFunction": guarded_function,
+    "KeyPlan": lambda: gt.KeyPlan(ints=("one",)),
+    "MissedCall": lambda: MISSED,
     "ProfileRow": lambda: PROFILE.rows()[0],
     "Simplification": TREE.simplified,
     "Table": lambda: TABLE,

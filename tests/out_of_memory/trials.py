@@ -17,12 +17,13 @@ sys.path[:0] = [str(TESTS / "hostile"), str(TESTS / "growth")]
 import building  # noqa: E402
 import c_interface  # noqa: E402
 import callbacks  # noqa: E402
+import dispatchers  # noqa: E402
 import growth_entries  # noqa: E402
 import lookups  # noqa: E402
 from conditions import probe  # noqa: E402
 from scene import ANY, ENTRY_POINTS, Act, Case, Hook, hit  # noqa: E402
 
-LISTED = (building, c_interface, callbacks, lookups)
+LISTED = (building, c_interface, callbacks, dispatchers, lookups)
 PARTS = 3  # of what growth/ measures
 
 

@@ -17,6 +17,7 @@ from ._guardtree import (
     _C_API as _C_API,
     RAISE_ON_MISS,
     CacheEntry,
+    Dispatcher,
     Explanation,
     Failure,
     Frame,
@@ -66,10 +67,12 @@ from .descriptions import (
     ProfileRow,
     Simplification,
 )
+from .dispatch import MissedCall
 from .explanations import CacheExplanation, EntryExplanation, explain
 from .functions import guard_function
 from .history import Event, History, record_history
 from .installation import get_include
+from .key_plans import KeyPlan
 from .logs import set_logs, set_logs_of_environment as _set_logs_of_environment
 from .misses import GuardMiss
 from .reports import Report, report
@@ -94,6 +97,7 @@ __all__ = [
     "CacheEntry",
     "CacheExplanation",
     "Callback",
+    "Dispatcher",
     "DynamoFrameType",
     "EntryExplanation",
     "Event",
@@ -112,6 +116,8 @@ __all__ = [
     "GuardedCode",
     "GuardedFunction",
     "History",
+    "KeyPlan",
+    "MissedCall",
     "Mode",
     "ProfileRow",
     "RAISE_ON_MISS",

@@ -14,6 +14,9 @@ from .descriptions import (
     ProfileRow,
     Simplification,
 )
+from .dispatch import MissedCall
+from .explanations import CacheExplanation
+from .key_plans import KeyPlan
 
 __version__: str
 
@@ -414,6 +417,10 @@ class GuardManager:
         """A complex (exactly) with a NaN in either part. In Python: `type(value) is
         complex and value != value`."""
 
+    def data_aligned(self, divisor: int) -> Self:
+        """A tensor whose first element's address `divisor` divides. Tensors without
+        data fail. In Python: `has_aligned_data(value, divisor)`."""
+
     def dict_contains(self, key: Hashable) -> Self:
         """A dict or a subclass of dict that has this key; an overridden `__contains__`
         does not run. Every other value fails, and so does a dict in which a key of
@@ -791,16 +798,23 @@ class Table:
 class GuardedFunction:
     """The guarded calls of one function: what guard_function gives."""
 
-    def __len__(self) -> int: ...
     @property
     def function(self) -> FunctionType | None:
         """The function, or None when it is gone."""
+    @property
+    def original(self) -> Callable[..., Any] | None:
+        """Runs the function past its guards; None when it is gone."""
+    def restore(self) -> bool:
+        """Forgets all entries and gives the calls back, unless others took them."""
+    def __reduce__(self) -> tuple[Any, ...]: ...
+    def __len__(self) -> int: ...
     def add(
         self,
         guards: GuardManager,
         target: _Code,
         *,
         bindings: dict[str, GuardManager] | None = None,
+        captures: Sequence[GuardManager] | None = None,
     ) -> TableEntry:
         """Adds guards, as they are now, behind all others. `target`: what a call that
         passes them runs. Code (of the same arguments) runs with the function's
@@ -962,6 +976,7 @@ def parse(
     refused (ValueError).
     """
 
+def _all_or_none(guards: GuardManager, add: Callable[[], object]) -> Any: ...
 def _reserved_words() -> list[str]: ...
 def tensor_facts(tensor: object) -> dict[str, Any]:
     """The facts of a tensor as a dict that tensor_match takes. TypeError when it is

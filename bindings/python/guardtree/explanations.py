@@ -13,6 +13,7 @@ from ._guardtree import (
     Explanation,
     Failure,
     Frame,
+    TableEntry,
     _explain_entry,
     cache_entries,
     differences,
@@ -63,7 +64,7 @@ class EntryExplanation:
     """Its index among the entries of the code object; the oldest is 0."""
     hits: int
     """The number of its hits so far."""
-    entry: CacheEntry
+    entry: CacheEntry | TableEntry
     explanation: Explanation
 
     @property
@@ -102,10 +103,10 @@ def _difference_lines(differences: dict[str, list[str]], most: int = 8) -> list[
 
 @dataclass(frozen=True)
 class CacheExplanation:
-    """The explanations of all entries of a code object for a subject."""
+    """The explanations of all entries of code, a function or a Dispatcher."""
 
     name: str
-    """The qualified name of the code object."""
+    """The qualified name of the code or function."""
     entries: tuple[EntryExplanation, ...]
     """The nearest first: fewest failures, then the oldest."""
     differences: dict[str, list[str]]
@@ -151,8 +152,37 @@ def explain(
         )
         for index, entry in enumerate(cache_entries(function))
     ]
-    made.sort(key=lambda each: len(each.failures))
     name = getattr(function, "__code__", function).co_qualname
     return CacheExplanation(
-        name, tuple(made), differences(function), tuple(removed_entries(function))
+        name, nearest(made), differences(function), tuple(removed_entries(function))
     )
+
+
+def nearest(made: list[EntryExplanation]) -> tuple[EntryExplanation, ...]:
+    """Fewest failures first, then the oldest."""
+    return tuple(sorted(made, key=lambda each: len(each.failures)))
+
+
+def explanation_of_calls(
+    name: str,
+    told: list[tuple[TableEntry, Explanation]],
+    differences: dict[str, list[str]],
+) -> CacheExplanation:
+    """What the entries of a GuardedFunction or Dispatcher say of a call."""
+    made = [
+        EntryExplanation(index, entry.hits, entry, explanation)
+        for index, (entry, explanation) in enumerate(told)
+    ]
+    return CacheExplanation(name, nearest(made), differences, ())
+
+
+def report_of_calls(calls: Any) -> str:
+    """The counts of a GuardedFunction or Dispatcher, and each entry with its guards."""
+    counts = calls.stats()
+    told = [f"{count} {name}" for name, count in counts.items() if name != "entries"]
+    lines = [f"{calls!r}: {', '.join(told)}"]
+    for index, entry in enumerate(calls.entries()):
+        hits = "1 hit" if entry.hits == 1 else f"{entry.hits} hits"
+        lines.append(f"entry {index} ({hits}) runs {entry.payload!r}")
+        lines += [f"  {line}" for line in str(entry.guards).splitlines()]
+    return "\n".join([*lines, *_difference_lines(calls.differences())])

@@ -1,20 +1,29 @@
 """``guard_function``: guards the calls of one function, with a fall-back for 3.11.
 
-From CPython 3.12 on, calls go through the function's vectorcall slot, which the
-extension module replaces. CPython 3.11 inlines calls without using the slot, so there
-the frame hook guards the function's code.
+From CPython 3.12 on a function's calls arrive at an entry that can be replaced: the
+compiled part does all. CPython 3.11 inlines calls without asking for it, so there the
+frame hook guards the function's code, and what asks ``on_miss`` is a Dispatcher.
 """
 
 from __future__ import annotations
 
+import inspect
 import threading
 import weakref
 from collections.abc import Callable
 from types import CodeType, FunctionType, MethodType
-from typing import Any, cast
+from typing import Any, Literal, overload
 
 from . import _guardtree
-from ._guardtree import CacheEntry, GuardedCode, GuardedFunction, GuardManager
+from ._guardtree import (
+    CacheEntry,
+    Dispatcher,
+    GuardedCode,
+    GuardedFunction,
+    GuardManager,
+)
+from .dispatch import MissedCall
+from .explanations import CacheExplanation, explain
 
 ATTRIBUTE = "__guardtree__"  # the same as in bind_functions.cpp
 
@@ -24,7 +33,34 @@ HAS_ARGS, HAS_KWARGS, IS_OPTIMIZED = 0x04, 0x08, 0x01
 threads = threading.local()
 
 
-def guard_function(function: Callable[..., object]) -> GuardedFunction:
+OnMiss = Callable[[MissedCall], Any]
+WhenFull = Literal["evict", "keep"]
+ENTRY_LIMIT = 1024
+"""How many entries on_miss may make where nothing else is said."""
+
+
+@overload
+def guard_function(
+    function: FunctionType | MethodType | Dispatcher,
+    on_miss: OnMiss | None = None,
+    *,
+    entry_limit: int | None = None,
+    when_full: WhenFull | None = None,
+) -> Guarded: ...
+@overload
+def guard_function(
+    *,
+    on_miss: OnMiss,
+    entry_limit: int | None = None,
+    when_full: WhenFull | None = None,
+) -> Callable[[Any], Any]: ...
+def guard_function(
+    function: FunctionType | MethodType | Dispatcher | None = None,
+    on_miss: OnMiss | None = None,
+    *,
+    entry_limit: int | None = None,
+    when_full: WhenFull | None = None,
+) -> Guarded | Callable[[Any], Any]:
     """Guards the calls of one function: ``guard_function(f).add(guards, target)``.
 
     If the arguments of a call pass the guards, ``target`` runs instead of the function.
@@ -43,13 +79,72 @@ def guard_function(function: Callable[..., object]) -> GuardedFunction:
     none). All functions with the same code share the entries, and a callable gets all
     arguments with defaults bound.
 
-    Raises TypeError for objects other than Python functions. Raises ValueError if some
-    calls would not be seen: for functions that another library has taken over, and for
-    an ``__init__`` that CPython 3.13 and later call without the vectorcall slot.
+    With ``on_miss`` a call that no entry serves asks ``on_miss(call)`` what calls of
+    its kind run: see docs/dispatch.md. ``@guard_function(on_miss=compile)`` decorates a
+    function, and works on CPython 3.11 too: there it returns a Dispatcher.
+
+    Raises TypeError for what is no Python function; ValueError where calls would not
+    all arrive: functions that another library has taken over, and an ``__init__`` that
+    CPython 3.13 and later call past its entry; NotImplementedError for ``on_miss`` on
+    CPython 3.11, the decorator aside.
     """
-    if _guardtree.features()["guards_calls_by"] == "entry":
-        return _guardtree.guard_function(function)
-    return cast(GuardedFunction, HookedFunction.of(function))
+    settings = {"entry_limit": entry_limit, "when_full": when_full}
+    if on_miss is not None and entry_limit is None:
+        settings["entry_limit"] = ENTRY_LIMIT
+    if function is None:
+        if on_miss is None:
+            raise TypeError(
+                "guard_function: expected a function, or on_miss=... for a decorator"
+            )
+        return lambda decorated: decorate(decorated, on_miss, settings)
+    if isinstance(function, Dispatcher):
+        return already_dispatched(function, on_miss)
+    if is_by_entry():
+        return _guardtree.guard_function(function, on_miss, **settings)
+    if on_miss is not None:
+        raise NotImplementedError(
+            "CPython 3.11 does not enter a function's own calls without the frame "
+            "hook, so they cannot ask on_miss: call what the decorator returns, "
+            "f = guard_function(on_miss=...)(f), or a Dispatcher of f"
+        )
+    return HookedFunction.of(function)
+
+
+def is_by_entry() -> bool:
+    """Whether a function's own entry can be guarded."""
+    return _guardtree.features()["guards_calls_by"] == "entry"
+
+
+def already_dispatched(dispatcher: Dispatcher, on_miss: OnMiss | None) -> Dispatcher:
+    """What the decorator returned on CPython 3.11 is what guards its calls."""
+    if on_miss is None or on_miss is dispatcher.on_miss:
+        return dispatcher
+    raise TypeError(
+        "guard_function(dispatcher, on_miss): a Dispatcher keeps the on_miss that it "
+        "was made with; make another, of its `original`"
+    )
+
+
+def decorate(decorated: Any, on_miss: OnMiss, settings: dict[str, Any]) -> Any:
+    """What takes the place of a decorated object: itself where it is guarded."""
+    if isinstance(decorated, (classmethod, staticmethod)):
+        inner = decorate(decorated.__func__, on_miss, settings)
+        return decorated if inner is decorated.__func__ else type(decorated)(inner)
+    if isinstance(decorated, FunctionType) and is_by_entry():
+        _guardtree.guard_function(decorated, on_miss, **settings)
+        return decorated
+    if isinstance(decorated, type):
+        raise TypeError(
+            f"guard_function(on_miss=...): {decorated!r} would no longer be a class: "
+            "decorate a function that makes its instances"
+        )
+    if isinstance(decorated, property):
+        raise TypeError(
+            "guard_function(on_miss=...): a property is not called: decorate its "
+            "function, below @property"
+        )
+    given = {name: each for name, each in settings.items() if each is not None}
+    return Dispatcher(decorated, on_miss, **given)
 
 
 class Target(weakref.ref[Any]):
@@ -148,7 +243,8 @@ class HookedFunction:
     def __init__(self, function: FunctionType) -> None:
         self._function = weakref.ref(function)
         self._code = function.__code__
-        # The targets: (code, None), or (callable, reference of the code to it).
+        self._unguarded = function.__code__.replace()
+        # What they run: their code, or the callable and what its code has for it.
         self._entries: dict[CacheEntry, tuple[Any, Any]] = {}
         self._is_restored = self._is_over = False
         hooked_here().add(self)
@@ -186,6 +282,36 @@ class HookedFunction:
 
     def __len__(self) -> int:
         return len(self.entries())
+
+    @property
+    def original(self) -> FunctionType | None:
+        """The function with code that nobody guards; None when it is gone."""
+        function = self.function
+        if function is None:
+            return None
+        made = FunctionType(
+            self._unguarded,
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        made.__kwdefaults__ = function.__kwdefaults__
+        made.__qualname__ = function.__qualname__
+        return made
+
+    def explain(self, /, *args: Any, **kwargs: Any) -> CacheExplanation:
+        """Why a call would miss: every entry's failed guards."""
+        function = self.function
+        if function is None:
+            raise ReferenceError("the guarded function is gone")
+        bound = inspect.signature(function).bind(*args, **kwargs)
+        bound.apply_defaults()
+        return explain(function, bound.arguments)
+
+    def differences(self) -> dict[str, list[str]]:
+        """The facts that entries do not agree on, with what each entry demands."""
+        return _guardtree.differences(self._code)
 
     @property
     def function(self) -> FunctionType | None:
@@ -283,3 +409,6 @@ class HookedFunction:
         told = _guardtree.code_stats(self._code)
         counts = {name: int(told[name]) for name in ("hits", "misses", "errors")}
         return {**counts, "entries": len(self), "other_code": 0}
+
+
+Guarded = GuardedFunction | HookedFunction | Dispatcher

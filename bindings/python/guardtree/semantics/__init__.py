@@ -61,7 +61,13 @@ from .objects import (
     slot_value,
     weak_reference,
 )
-from .tensors import has_tensor_facts, overlapping_pairs, stride_of, tensor
+from .tensors import (
+    has_aligned_data,
+    has_tensor_facts,
+    overlapping_pairs,
+    stride_of,
+    tensor,
+)
 
 __all__ = [
     "CannotSay",
@@ -78,6 +84,7 @@ __all__ = [
     "dict_of_type",
     "distinct_objects",
     "get_native",
+    "has_aligned_data",
     "has_builtin_len",
     "has_instance_attr",
     "has_len",

@@ -135,6 +135,23 @@ def overlapping_pairs(*tensors: Any) -> set[tuple[int, int]]:
     }
 
 
+def has_aligned_data(value: Any, divisor: int) -> bool:
+    """Whether the address of a tensor's first element is a multiple of the divisor.
+
+    False for what is no tensor, and for tensors without data. Tensors of other
+    libraries than NumPy and torch raise CannotSay.
+    """
+    if is_array(value):
+        address = value.__array_interface__["data"][0]
+    elif is_torch(value):
+        address = value.data_ptr()
+    elif hasattr(type(value), "__dlpack_c_exchange_api__"):
+        raise CannotSay("tensors of other libraries")
+    else:
+        return False
+    return address != 0 and address % divisor == 0
+
+
 def tensor(value: Any) -> Any:
     """The value itself, if it is a NumPy array or a torch tensor, else TypeError."""
     if not (is_array(value) or is_torch(value)):
