@@ -88,7 +88,9 @@ PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexc
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept {
     if (PyType_Check(value)) return {};
     PyTypeObject* const type = Py_TYPE(value);
-    const unsigned tag = version_tag(type, name);
+    unsigned tag = type->tp_version_tag;
+    if (!tag) [[unlikely]]
+        tag = version_tag(type, name);
     if (tag) {
         if (const PlainPlace* known = known_places.find(tag, name)) return *known;
     }

@@ -95,7 +95,9 @@ bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
     PyTypeObject* const type = Py_TYPE(value);
     const bool is_type = PyType_Check(value);
     if (is_type && find_in_mro(as_type(value), name)) return true;
-    const unsigned tag = version_tag(type, name);
+    unsigned tag = type->tp_version_tag;
+    if (!tag) [[unlikely]]
+        tag = version_tag(type, name);
     if (!tag || !absent_names.has(tag, name)) {
         const Borrowed<> found = find_in_mro(type, name);
         if (found) {
