@@ -1,9 +1,10 @@
 """The compiled part of guardtree. Derived from the module by bindings/derive.py."""
 
 import builtins
-from collections.abc import Callable, Hashable, Mapping, Set
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from enum import Enum
-from types import CellType, CodeType, FunctionType
+from inspect import Signature
+from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any, ClassVar, Literal, Self, final
 
 from .descriptions import (
@@ -196,6 +197,20 @@ class GuardManager:
         builtin type (`type_match(tuple).item(0)`). Its answers are the same; this
         one and what was compiled of it stay as they are. order_limits says what
         stays.
+        """
+    def specialize(
+        self,
+        example: Any,
+        plan: KeyPlan | None = None,
+        *,
+        plans: Mapping[str, KeyPlan | None] | None = None,
+        **facts: Any,
+    ) -> Self:
+        """specialize(example, plan=None, *, plans=None, **facts): guards what a
+        KeyPlan says of an example: its type, a tensor's dtype and sizes, whether an
+        int is 1, the parts of a container. On the root the example is a mapping of
+        locals by name, and `plans` has the plans of some of them, None to leave one
+        free. `facts` change the plan. Returns the same handle.
         """
     def note(self, note: object) -> Self:
         """Keeps any object with the guard that was added last, for explanations: where
@@ -803,9 +818,13 @@ class GuardedFunction:
         """The function, or None when it is gone."""
     @property
     def original(self) -> Callable[..., Any] | None:
-        """Runs the function past its guards; None when it is gone."""
+        """A callable that runs the function past its guards; None when the function is
+        gone.
+        """
     def restore(self) -> bool:
-        """Forgets all entries and gives the calls back, unless others took them."""
+        """Forgets all entries and gives the calls back. False where another library
+        has taken them over since: it goes on calling through, plain.
+        """
     def __reduce__(self) -> tuple[Any, ...]: ...
     def __len__(self) -> int: ...
     def add(
@@ -821,28 +840,117 @@ class GuardedFunction:
         globals, closure and defaults; any other callable is called with the
         arguments as the call gave them. `bindings`: a dict of names to paths of the
         guards; a callable gets the very values that they checked as keyword
-        arguments, code as locals of its own.
+        arguments, code as locals of its own. `captures`: a list of paths; the
+        callable gets these values, in this order, and nothing else.
         """
     def remove(self, entry: TableEntry) -> None:
         """Takes an entry out."""
     def entries(self) -> list[TableEntry]:
-        """The oldest first."""
-    def restore(self) -> bool:
-        """Forgets all entries and gives the calls back. False where another library
-        has taken them over since: it goes on calling through, plain.
+        """The entries, the oldest first."""
+    def find(self, /, *args: Any, **kwargs: Any) -> TableEntry | None:
+        """The entry that would serve a call with these arguments, or None. Nothing is
+        called or counted.
         """
+    def explain(self, /, *args: Any, **kwargs: Any) -> CacheExplanation:
+        """Why a call with these arguments would miss: every entry's failed guards."""
+    def report(self) -> str:
+        """A text: the counts, each entry with its hits and guards, and what the
+        entries differ in.
+        """
+    def differences(self) -> dict[str, list[str]]:
+        """The facts that entries do not agree on, with what each entry demands."""
     def stats(self) -> dict[str, int]:
-        """Counts of calls: hits, misses (looked up, ran plain), other_code (ran plain:
-        the function's __code__ was another); errors of guards; entries.
+        """Counts of calls: hits, misses (looked up, not served), other_code (ran
+        plain: the function's __code__ was another); errors of guards; entries;
+        compiled (entries by on_miss), evicted (entries that gave their place).
         """
-    def __reduce__(self) -> tuple[Any, ...]: ...
+    @property
+    def on_miss(self) -> Callable[[MissedCall], Any] | None:
+        """What is asked about calls that no entry serves, or None."""
 
-def guard_function(function: Callable[..., object]) -> GuardedFunction:
+def guard_function(
+    function: Callable[..., object],
+    on_miss: Callable[[MissedCall], Any] | None = None,
+    entry_limit: int | None = None,
+    when_full: Literal["evict", "keep"] | None = None,
+) -> GuardedFunction:
     """Guards the calls of one function where they arrive, before there is a frame; all
     else in the process runs at full speed, and no hook is needed. Gives its
     GuardedFunction, the same one each time. It lives as long as the function.
     NotImplementedError on CPython 3.11.
     """
+
+@final
+class Dispatcher:
+    """A callable that runs, for each call, the payload of the first entry whose guards
+    pass. `signature`: a Python function or another callable, which runs calls that
+    no entry serves, or an inspect.Signature or code object, below which nothing
+    runs. `on_miss(call)` is asked about such a call: it fills call.guards and
+    returns what runs: a callable, code where a Python function is below, ASK_AGAIN
+    (plain this time), or a TableEntry that it added. At `entry_limit` a new entry
+    replaces the least recently used one ('evict'), or on_miss is no longer asked
+    ('keep').
+    """
+
+    def __init__(
+        self,
+        signature: Callable[..., Any] | Signature | CodeType,
+        on_miss: Callable[[MissedCall], Any] | None = None,
+        *,
+        entry_limit: int = 1024,
+        when_full: Literal["evict", "keep"] = "evict",
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: type | None = None) -> Any: ...
+    @property
+    def original(self) -> Callable[..., Any] | None:
+        """What runs calls that no entry serves: the function or callable that it was
+        made for; None of a signature or code.
+        """
+    @property
+    def _name(self) -> str: ...
+    def __reduce__(self) -> str: ...
+    def __len__(self) -> int: ...
+    def add(
+        self,
+        guards: GuardManager,
+        target: CodeType | Callable[..., Any],
+        *,
+        bindings: dict[str, GuardManager] | None = None,
+        captures: Sequence[GuardManager] | None = None,
+    ) -> TableEntry:
+        """Adds guards, as they are now, behind all others. `target`: what a call that
+        passes them runs. Code (of the same arguments) runs with the function's
+        globals, closure and defaults; any other callable is called with the
+        arguments as the call gave them. `bindings`: a dict of names to paths of the
+        guards; a callable gets the very values that they checked as keyword
+        arguments, code as locals of its own. `captures`: a list of paths; the
+        callable gets these values, in this order, and nothing else.
+        """
+    def remove(self, entry: TableEntry) -> None:
+        """Takes an entry out."""
+    def entries(self) -> list[TableEntry]:
+        """The entries, the oldest first."""
+    def find(self, /, *args: Any, **kwargs: Any) -> TableEntry | None:
+        """The entry that would serve a call with these arguments, or None. Nothing is
+        called or counted.
+        """
+    def explain(self, /, *args: Any, **kwargs: Any) -> CacheExplanation:
+        """Why a call with these arguments would miss: every entry's failed guards."""
+    def report(self) -> str:
+        """A text: the counts, each entry with its hits and guards, and what the
+        entries differ in.
+        """
+    def differences(self) -> dict[str, list[str]]:
+        """The facts that entries do not agree on, with what each entry demands."""
+    def stats(self) -> dict[str, int]:
+        """Counts of calls: hits, misses (looked up, not served), other_code (ran
+        plain: the function's __code__ was another); errors of guards; entries;
+        compiled (entries by on_miss), evicted (entries that gave their place).
+        """
+    @property
+    def on_miss(self) -> Callable[[MissedCall], Any] | None:
+        """What is asked about calls that no entry serves, or None."""
 
 _Callback = Callable[
     [Frame, CacheEntry | None, dict[str, Any]], GuardedCode | Answer | None
