@@ -54,6 +54,11 @@ API = {
         "Look-ups among many entries: your own, or those of one function's calls.",
         "Table TableEntry guard_function GuardedFunction",
     ),
+    "api-dispatch.md": (
+        "Dispatch",
+        "Callables that compile on the first miss, and guards made from an example.",
+        "Dispatcher MissedCall KeyPlan",
+    ),
     "api-hook.md": (
         "The frame hook",
         "Callbacks, the entries of code objects, and the policies that they follow.",

@@ -144,6 +144,29 @@ def guard_calls() -> None:
     gt.guard_function(Model().run).restore()
 
 
+def compile_call(call: gt.MissedCall) -> Callable[..., Any]:
+    call.guards.specialize(call.arguments, plans={"factor": None})
+    assert_type(call.find(), gt.TableEntry | None)
+    assert_type((call.args, call.kwargs), tuple[tuple[Any, ...], dict[str, Any]])
+    return shifted
+
+
+def dispatch() -> None:
+    launch = gt.Dispatcher(scale, compile_call, entry_limit=8, when_full="keep")
+    assert (launch(4), len(launch)) == (8, 1)
+    entry = launch.add(guards_of(scale), shifted, captures=None)
+    launch.remove(entry)
+    assert_type(launch.entries(), list[gt.TableEntry])
+    assert_type(launch.find(5), gt.TableEntry | None)
+    assert_type(launch.explain(5), gt.CacheExplanation)
+    assert_type(launch.differences(), dict[str, list[str]])
+    assert_type(launch.stats(), dict[str, int])
+    print(launch.report(), launch.original, launch.on_miss)
+    plan = gt.KeyPlan(ints=("one", "divisible"), divisor=16)
+    guards = gt.GuardManager(scale)
+    assert_type(guards.local("x").specialize(32, plan), gt.GuardManager)
+
+
 def compiler(
     frame: gt.Frame, cache_entry: gt.CacheEntry | None, frame_state: gt.FrameState
 ) -> gt.GuardedCode | gt.Answer | None:
@@ -265,6 +288,7 @@ if __name__ == "__main__":
     profile_guards()
     use_a_table()
     guard_calls()
+    dispatch()
     use_the_hook()
     make_a_report()
     settle_policies()

@@ -124,6 +124,7 @@ def test_it_has_every_public_name() -> None:
 def program_of_guards() -> str:
     """Each kind, step and relation with the operands of its first example."""
     lines = ["from typing import Any", "import guardtree as gt", ""]
+    lines += ["pure_is_int: Any = None"]
     lines += ["native_is_int: Any = None", "native_type_of: Any = None"]
     lines += ["numpy: Any = None", ""]
     lines += ["def user(value: Any, other: Any) -> None: ...", ""]

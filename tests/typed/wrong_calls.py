@@ -28,7 +28,7 @@ def wrong() -> None:
     guards.local("x").lenght(2)  # type: ignore[attr-defined]
     guards.check(3)  # type: ignore[arg-type]
     gt.Table(scale).add("guards", 3)  # type: ignore[arg-type]
-    gt.guard_function(3)  # type: ignore[arg-type]
+    gt.guard_function(3)  # type: ignore[call-overload]
     gt.set_eval_frame(True)  # type: ignore[arg-type]
     gt.set_eval_frame(answers_a_number)  # type: ignore[arg-type]
     gt.optimize(gt.ASK_AGAIN)  # type: ignore[arg-type]

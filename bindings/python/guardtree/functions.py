@@ -41,12 +41,12 @@ ENTRY_LIMIT = 1024
 
 @overload
 def guard_function(
-    function: FunctionType | MethodType | Dispatcher,
+    function: Callable[..., object],
     on_miss: OnMiss | None = None,
     *,
     entry_limit: int | None = None,
     when_full: WhenFull | None = None,
-) -> Guarded: ...
+) -> GuardedFunction: ...
 @overload
 def guard_function(
     *,
@@ -55,12 +55,12 @@ def guard_function(
     when_full: WhenFull | None = None,
 ) -> Callable[[Any], Any]: ...
 def guard_function(
-    function: FunctionType | MethodType | Dispatcher | None = None,
+    function: Callable[..., object] | None = None,
     on_miss: OnMiss | None = None,
     *,
     entry_limit: int | None = None,
     when_full: WhenFull | None = None,
-) -> Guarded | Callable[[Any], Any]:
+) -> Any:
     """Guards the calls of one function: ``guard_function(f).add(guards, target)``.
 
     If the arguments of a call pass the guards, ``target`` runs instead of the function.
@@ -88,7 +88,7 @@ def guard_function(
     CPython 3.13 and later call past its entry; NotImplementedError for ``on_miss`` on
     CPython 3.11, the decorator aside.
     """
-    settings = {"entry_limit": entry_limit, "when_full": when_full}
+    settings: dict[str, Any] = {"entry_limit": entry_limit, "when_full": when_full}
     if on_miss is not None and entry_limit is None:
         settings["entry_limit"] = ENTRY_LIMIT
     if function is None:
@@ -286,7 +286,7 @@ class HookedFunction:
     @property
     def original(self) -> FunctionType | None:
         """The function with code that nobody guards; None when it is gone."""
-        function = self.function
+        function = self._function()
         if function is None:
             return None
         made = FunctionType(

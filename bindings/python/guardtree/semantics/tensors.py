@@ -149,7 +149,7 @@ def has_aligned_data(value: Any, divisor: int) -> bool:
         raise CannotSay("tensors of other libraries")
     else:
         return False
-    return address != 0 and address % divisor == 0
+    return bool(address != 0 and address % divisor == 0)
 
 
 def tensor(value: Any) -> Any:
