@@ -243,8 +243,8 @@ bool TensorOperand::is_part_of(const TensorOperand& other) const {
     PyObject* name = nullptr;
     PyObject* fact = nullptr;
     while (PyDict_Next(less, &place, &name, &fact)) {
-        PyObject* other = PyDict_GetItemWithError(more, name);
-        if (other && (other == fact || same_constant(other, fact))) continue;
+        PyObject* theirs = PyDict_GetItemWithError(more, name);
+        if (theirs && (theirs == fact || same_constant(theirs, fact))) continue;
         PyObject* sizes = PyDict_GetItemWithError(more, shape.get());
         const bool is_rank = PyUnicode_Compare(name, rank.get()) == 0;
         if (!is_rank || !sizes || !PyTuple_CheckExact(sizes) ||
