@@ -13,6 +13,7 @@
 #include "../../framelocals/set_entries.h"
 
 #include "constant.h"
+#include "references.h"
 
 namespace guardtree {
 namespace {

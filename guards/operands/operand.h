@@ -10,14 +10,11 @@
 #include "../../framelocals/ref.h"
 #include "../objects/constant.h"
 #include "../objects/dict_lookup.h"
+#include "../objects/references.h"
 #include "../text/diagnostic.h"
 #include "../text/object_text.h"
 
 namespace guardtree {
-
-/// References that keep the objects of operands alive. The tree or program that holds
-/// the operands owns them. Operands themselves are trivially copyable.
-using References = std::vector<Owned<>>;
 
 /// How an operand is written, as text and in JSON.
 enum class OperandForm : uint8_t {

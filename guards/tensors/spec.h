@@ -6,6 +6,7 @@
 
 #include "../objects/cache_line.h"
 #include "../objects/keys.h"
+#include "../operands/operand.h"
 
 #include "numpy_reader.h"
 
