@@ -6,6 +6,8 @@
 
 #include <cxxabi.h>
 
+#include "../guards/text/object_text.h"
+
 namespace guardtree {
 
 std::string python_name(std::string_view name) {
@@ -48,6 +50,14 @@ void translate_exception() {
     } catch (...) {
         PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
     }
+}
+
+py::object attribute_or_none(py::handle object, const char* name) {
+    Owned<> found = attribute_of(object.ptr(), name);
+    if (found) return py::reinterpret_steal<py::object>(found.release());
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+    PyErr_Clear();
+    return py::none();
 }
 
 }  // namespace guardtree

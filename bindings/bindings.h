@@ -54,6 +54,10 @@ inline py::object object_or_none(PyObject* object) {
     return py::reinterpret_borrow<py::object>(object ? object : Py_None);
 }
 
+/// An attribute, or None if there is none. Other exceptions than AttributeError are
+/// thrown, which py::getattr with a default drops.
+py::object attribute_or_none(py::handle object, const char* name);
+
 void bind_guard_manager(py::module_& module);
 void bind_strict(py::module_& module);
 void bind_table(py::module_& module);

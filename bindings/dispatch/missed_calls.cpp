@@ -58,8 +58,7 @@ py::object dispatch_module(const char* name) {
 /// The GuardedFunction or Dispatcher. Throws ReferenceError when it is gone.
 py::object self_of(const GuardedCalls& calls, PyFunctionObject* function) {
     if (calls.owner) return py::reinterpret_borrow<py::object>(calls.owner);
-    py::object found =
-        py::getattr(as_object(function), "__guardtree__", py::none());
+    py::object found = attribute_or_none(as_object(function), "__guardtree__");
     if (calls_of_function(found) == &calls) return found;
     PyErr_SetString(PyExc_ReferenceError,
                     "what guards this call is gone: there is nobody to ask");

@@ -69,7 +69,7 @@ PyFunctionObject* function_of_python(py::handle given) {
 /// The guards of `function`, if they still match its code. Otherwise None.
 py::object present_guards(PyFunctionObject* function) {
     const py::handle object = as_object(function);
-    const py::object found = py::getattr(object, attribute, py::none());
+    const py::object found = attribute_or_none(object, attribute);
     const FunctionGuards* guards = Box<FunctionGuards>::find(found.ptr());
     if (!guards) return py::none();
     const auto& guarded = guards->guarded;
@@ -115,7 +115,7 @@ bool restore(const py::object& self) {
     GuardedFunction& guarded = guards_of(self);
     PyObject* function = as_object(guarded.function());
     const bool is_back = guarded.restore();
-    if (function && is_back && py::getattr(function, attribute, py::none()).is(self))
+    if (function && is_back && attribute_or_none(function, attribute).is(self))
         py::delattr(function, attribute);
     return is_back;
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import json.encoder
 import pickle
 import re
@@ -86,6 +87,19 @@ def made() -> int:
     return (lambda: 1)()
 
 
+def imported() -> Any:
+    """An import of a submodule that fails for want of memory damages CPython 3.13 and
+    3.15: one of the next tuples crashes. Several imports, so that it does here."""
+    for _ in range(4):
+        sys.modules.pop("json.scanner", None)
+        vars(json).pop("scanner", None)
+        try:
+            from json import scanner
+        finally:
+            pairs = [list(zip(range(40), range(40))) for _ in range(6)]
+    return len(pairs), scanner.__name__
+
+
 CONTROLS = {
     "an exception that passes two frames": Control(
         caught,
@@ -110,6 +124,13 @@ CONTROLS = {
         "|clone with a filter|from_json with a resolver|a setting in Python"
         "|explain, python guard",
         versions=(12,),
+    ),
+    "an import of a submodule": Control(
+        imported,
+        ("nomemory",),
+        "SIGSEGV|SIGBUS|SIGABRT",
+        "strict",
+        versions=(13, 15),
     ),
     "a hash of OpenSSL": Control(
         hashed, ("malloc",), r"ValueError: \[digital", r"GuardManager\.digest: "
