@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "../../guards/objects/instance_attribute.h"
+#include "../../guards/operands/operand.h"
 #include "../support/allocations.h"
 #include "../support/interpreter.h"
 #include "../support/python.h"

@@ -69,10 +69,18 @@ except gt.GuardSyntaxError as error:
     SYNTAX_ERROR = error
 
 
+GUARDED = function()
+
+
 @lru_cache(maxsize=None)
 def guarded_function() -> Any:
     """Made where it is tried: on CPython 3.11 it sets a hook."""
-    return gt.guard_function(function())
+    return gt.guard_function(GUARDED)
+
+
+def recorded() -> Any:
+    with gt.record_history() as history:
+        return history.events
 
 
 DISPATCHER = gt.Dispatcher(SCOPE)
@@ -85,6 +93,7 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "CacheEntry": lambda: gt.cache_entries(CACHED)[0],
     "CacheExplanation": lambda: gt.explain(CACHED, {"a": 1, "b": 2}),
     "Dispatcher": lambda: DISPATCHER,
+    "Event": lambda: gt.Event(0.5, "f", "miss", "a is 1"),
     "EntryExplanation": lambda: gt.explain(CACHED, {"a": 1, "b": 2}).entries[0],
     "Explanation": lambda: EXPLANATION,
     "Failure": lambda: EXPLANATION.failures[0],
@@ -96,9 +105,11 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "GuardSyntaxError": lambda: SYNTAX_ERROR,
     "GuardedCode": lambda: gt.GuardedCode(hit.__code__, gt.GuardManager(hit)),
     "GuardedFunction": guarded_function,
+    "History": gt.History,
     "KeyPlan": lambda: gt.KeyPlan(ints=("one",)),
     "MissedCall": lambda: MISSED,
     "ProfileRow": lambda: PROFILE.rows()[0],
+    "Report": lambda: gt.report(TABLE),
     "Simplification": TREE.simplified,
     "Table": lambda: TABLE,
     "TensorSpec": lambda: gt.TensorSpec(dtype="float32", shape=(2, None)),
@@ -106,6 +117,7 @@ GIVEN: dict[str, Callable[[], Any]] = {
 }
 for name, give in GIVEN.items():
     of(f"attributes of {name}", lambda give=give: told(give()))
+of("record_history", recorded)
 of(
     "plain data of explanations",
     lambda: [
