@@ -8,6 +8,7 @@ events that the hook adds.
 
 from __future__ import annotations
 
+import gc
 import sys
 
 import guardtree as gt
@@ -42,9 +43,11 @@ def events_of(body) -> list[tuple[str, str]]:
     def profiler(frame, event, argument):
         events.append((event, frame.f_code.co_name))
 
+    gc.disable()  # Hypothesis has a callback for collections
     sys.setprofile(profiler)
     body()
     sys.setprofile(None)
+    gc.enable()
     return events
 
 

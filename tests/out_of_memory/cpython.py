@@ -133,7 +133,10 @@ CONTROLS = {
         versions=(13, 15),
     ),
     "a hash of OpenSSL": Control(
-        hashed, ("malloc",), r"ValueError: \[digital", r"GuardManager\.digest: |Report\.to_html"
+        hashed,
+        ("malloc",),
+        r"ValueError: \[digital",
+        r"GuardManager\.digest: |Report\.to_html",
     ),
     "the compiler": Control(
         compiled,
