@@ -15,12 +15,6 @@ Borrowed<> find_name(PyObject* dict, PyObject* name) noexcept;
 
 /// An attribute by the full protocol, user code included. Null without an exception if
 /// AttributeError says that there is none; null with an exception for any other.
-/// Cheaper than creating an AttributeError and dropping it, because C's own look-ups
-/// create none.
-Owned<> find_attribute(PyObject* object, PyObject* name) noexcept;
-
-/// An attribute by the full protocol, user code included. Null without an exception if
-/// AttributeError says that there is none; null with an exception for any other.
 /// CPython does not create the AttributeError if nobody would see it.
 Owned<> find_attribute(PyObject* object, PyObject* name) noexcept;
 
