@@ -4,6 +4,7 @@
 #include <string>
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>  // in every file or none: each fills in the same templates
 
 #include "../guards/concepts/kind.h"
 

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../../framehook/replacement.h"
 #include "../../guards/run/hook_thread.h"

@@ -1,7 +1,6 @@
 // Inspection of a GuardManager: nodes, checks, relations, counts; filtered copies.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../../guards/assumptions/report.h"
 #include "../../guards/ops/named_op.h"

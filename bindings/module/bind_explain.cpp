@@ -1,7 +1,6 @@
 // The Python types Explanation and Failure.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../bindings.h"
 #include "../explanations.h"

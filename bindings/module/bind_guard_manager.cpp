@@ -1,7 +1,6 @@
 // GuardManager: check, explain, notes. The derived methods are in bind_kinds.cpp.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../../framelocals/no_memory.h"
 #include "../../guards/assumptions/report.h"

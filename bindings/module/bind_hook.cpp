@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../../framehook/guarded_function.h"
 #include "../../framehook/hook.h"

@@ -1,7 +1,6 @@
 // Guard trees as JSON, for Python: to_json(), from_json(), digest(), pickling.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../../dsl/json/reader.h"
 #include "../../dsl/json/writer.h"

@@ -3,7 +3,6 @@
 #include <array>
 
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../../framehook/hook.h"
 #include "../bindings.h"

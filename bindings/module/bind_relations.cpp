@@ -1,7 +1,6 @@
 // GuardManager's relations: one derived method for each.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../bindings.h"
 #include "../guard_manager.h"

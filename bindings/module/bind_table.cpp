@@ -1,7 +1,6 @@
 // The Python type Table: entries with payloads, looked up without a hook.
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../../framehook/code_cache.h"
 #include "../../guards/lookup/differences.h"

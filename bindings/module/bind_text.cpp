@@ -1,7 +1,6 @@
 // Guard trees as text, for Python: parse(), GuardManager.to_text() and simplified().
 // SPDX-License-Identifier: MIT
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
 
 #include "../../dsl/text/patterns.h"
 #include "../../dsl/text/text.h"
