@@ -117,11 +117,11 @@ py::dict code_stats(py::handle code) {
 
 py::list cache_entries(py::handle code) {
     py::list entries;
-    py::object entry =
-        CacheEntryHandle::first_of(CodeCache::find(code_of_python(code)));
-    while (!entry.is_none()) {
-        entries.append(entry);
-        entry = entry.attr("next");
+    const CodeCache* cache = CodeCache::find(code_of_python(code));
+    if (!cache) return entries;
+    const Shared<Table> table = cache->table();
+    for (size_t index = 0; index < table->entries().size(); ++index) {
+        entries.append(CacheEntryHandle(table, index));
     }
     return entries;
 }
