@@ -1,9 +1,11 @@
 // Google Benchmark program: evaluating guards inside C++, on release builds only.
 // SPDX-License-Identifier: MIT
 //
-//     bench_evaluate [--seconds=S] [--smoke] [Google Benchmark's own options]
+//     bench_evaluate [--seconds=S | --iterations=N] [--smoke] [benchmark's own options]
 //
 // --seconds: the least time of each benchmark (Google Benchmark's default is 0.5).
+// --iterations: how often each runs, for counts of instructions. Before 1.8, Google
+// Benchmark has no option for it.
 // --smoke: every benchmark once, in any build, to see that it runs; its numbers mean
 // nothing and are printed only as JSON, which then says so in its context.
 #include <Python.h>
@@ -46,6 +48,7 @@ struct Settings {
     bool smoke = false;
     bool json = false;
     double seconds = 0;
+    int iterations = 0;
 };
 
 /// Takes our own options out of the list.
@@ -58,6 +61,8 @@ Settings take_settings(std::vector<char*>& arguments) {
             settings.smoke = true;
         else if (text.starts_with("--seconds="))
             settings.seconds = std::atof(argument + 10);
+        else if (text.starts_with("--iterations="))
+            settings.iterations = std::atoi(argument + 13);
         else
             rest.push_back(argument);
         settings.json = settings.json || text == "--benchmark_format=json";
@@ -73,6 +78,8 @@ void register_all(const Settings& settings) {
             name.c_str(), [measure](benchmark::State& state) { measure(state); });
         if (settings.smoke)
             made->Iterations(1);
+        else if (settings.iterations > 0)
+            made->Iterations(settings.iterations);
         else if (settings.seconds > 0)
             made->MinTime(settings.seconds);
     };
