@@ -148,9 +148,15 @@ def main() -> int:
         if not binary:
             print(evaluate.HOW_TO_BUILD, file=sys.stderr)
             return 1
-        tables = evaluate.measure(binary, False, "table/int/cyclic")
-        peer = {count: their for count, (_, their) in rows["int"].items()}
-        plot.draw_tables(tables, peer, "K entries that differ in one int", options.plot)
+        rounds = evaluate.measure(binary, False, "table/int/cyclic")
+        tables = plot.table_costs(rounds, "int/cyclic")
+        names = ("guardtree", "PyTorch")
+        hooks = {
+            name: {count: pair[i] for count, pair in rows["int"].items()}
+            for i, name in enumerate(names)
+        }
+        title = "Look-ups among entries that differ in one int"
+        plot.draw_tables(tables, hooks, title, options.plot)
     if options.json:
         print(json.dumps(rows, indent=1))
         return 0

@@ -64,16 +64,21 @@ def lines(axes: Any, rounds: Rounds, over: str) -> None:
         xs = [cell[0] if over == "locals" else cell[1] for cell in cells]
         ys = [rounds.time(f"evaluate/{form}/locals:{n}/guards:{g}") for n, g in cells]
         axes.plot(xs, ys, marker="o", markersize=4, label=label)
+    finish(axes, over, "ns per evaluation")
+    fixed = f"{FIXED_GUARDS} guards" if over == "locals" else f"{FIXED_LOCALS} locals"
+    axes.set_title(f"{fixed}, over the number of {over}")
+
+
+def finish(axes: Any, x: str, y: str) -> None:
+    """Scales, names, and a legend below the axes, where it covers no curve."""
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel(over)
-    axes.set_ylabel("ns per evaluation")
-    fixed = f"{FIXED_GUARDS} guards" if over == "locals" else f"{FIXED_LOCALS} locals"
-    axes.set_title(f"{fixed}, over the number of {over}")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
     axes.grid(True, which="major", alpha=0.3)
-    axes.legend()
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=3, frameon=False)
 
 
 @contextmanager
@@ -105,31 +110,38 @@ def draw(rounds: Rounds, title: str, path: Path) -> None:
 
 
 def table_costs(rounds: Rounds, group: str) -> dict[str, dict[int, float]]:
-    """ns of a look-up by the number of entries: found, and tried one by one."""
+    """ns of a look-up in C++ by the number of entries, with and without the hash."""
     pattern = re.compile(rf"table/{group}/entries:(\d+)(/one_by_one)?$")
-    found: dict[str, dict[int, float]] = {"found": {}, "tried one by one": {}}
+    by_hash, scan = "guardtree: one hash probe", "guards of all entries in turn"
+    found: dict[str, dict[int, float]] = {by_hash: {}, scan: {}}
     for name in rounds.times:
         if match := pattern.match(name):
-            how = "tried one by one" if match[2] else "found"
+            how = scan if match[2] else by_hash
             found[how][int(match[1])] = rounds.time(name)
     return found
 
 
-def draw_tables(rounds: Rounds, peer: dict[int, float], title: str, path: Path) -> None:
-    """Writes the plot of look-ups over the number of entries. ``peer``: ns by number,
-    its hook included; empty without one."""
-    series = table_costs(rounds, "int/cyclic")
-    if peer:
-        series["PyTorch's engine, its hook included"] = peer
-    with drawing(path, 1, 1, title) as (_, ((axes,),)):
-        for label, costs in series.items():
-            xs = sorted(costs)
-            axes.plot(xs, [costs[x] for x in xs], marker="o", markersize=4, label=label)
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("entries, hit in turn")
-        axes.set_ylabel("ns per look-up")
-        axes.grid(True, which="major", alpha=0.3)
-        axes.legend()
+def draw_tables(
+    tables: dict[str, dict[int, float]],
+    hooks: dict[str, dict[int, float]],
+    title: str,
+    path: Path,
+) -> None:
+    """Writes the plot of look-ups over the number of entries: ns by number, for each
+    engine's frame hook (if any was measured) on the left, and in C++ on the right."""
+    panels = [
+        (hooks, "ns per call in the hook, less a plain call"),
+        (tables, "ns per look-up in C++, without a hook"),
+    ]
+    panels = [each for each in panels if each[0]]
+    with drawing(path, 1, len(panels), title) as (_, (row,)):
+        for axes, (series, measured) in zip(row, panels, strict=True):
+            for label, costs in series.items():
+                xs = sorted(costs)
+                ys = [costs[x] for x in xs]
+                axes.plot(xs, ys, marker="o", markersize=4, label=label)
+            finish(axes, "entries, hit in turn", measured)
+        least = min(axes.get_ylim()[0] for axes in row)
+        most = max(axes.get_ylim()[1] for axes in row)
+        for axes in row:
+            axes.set_ylim(least, most)

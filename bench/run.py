@@ -74,7 +74,8 @@ def write_files(
         plot.draw(rounds, title + note, written[-1])
         written.append(folder / f"{stem}-entries.svg")
         title = f"Entries that differ in one int, CPython {facts['python']}"
-        plot.draw_tables(rounds, {}, title + note, written[-1])
+        costs = plot.table_costs(rounds, "int/cyclic")
+        plot.draw_tables(costs, {}, title + note, written[-1])
     return written
 
 

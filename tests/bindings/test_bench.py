@@ -89,7 +89,7 @@ def test_plot_is_drawn_where_matplotlib_is(results: tuple[Any, Path]) -> None:
     pytest.importorskip("matplotlib")
     sweep, entries = sorted(results[1].glob("bench-*.svg"), key=lambda p: len(p.name))
     assert "times as long as raw slots" in sweep.read_text()
-    assert "tried one by one" in entries.read_text()
+    assert "guards of all entries in turn" in entries.read_text()
 
 
 def test_without_the_program_the_hook_is_measured(
