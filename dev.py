@@ -390,8 +390,9 @@ def main() -> int:
         os.environ.update({k: os.environ.get(k, v) for k, v in LONG.items()})
     preset = "release" if args.command in ("demo", "bench") else "dev"
     args.preset = args.preset or preset
-    if not sys.platform.startswith("linux") or platform.machine() != "x86_64":
-        give_up("guardtree runs on Linux x86-64 only.")
+    machines = ("x86_64", "aarch64")
+    if not sys.platform.startswith("linux") or platform.machine() not in machines:
+        give_up("guardtree runs on Linux x86-64 and, untested, on aarch64.")
     python = chosen_interpreter(args.python)
     if args.command == "docs":
         return docs(make_venv(python))
