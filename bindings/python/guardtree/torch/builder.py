@@ -15,7 +15,10 @@ from types import ModuleType
 
 import torch
 
+from ..installation import HOME
+
 SOURCE = Path(__file__).absolute().parent  # a staged package is made of links
+HEADERS = HOME / "torch"  # elsewhere in an editable install
 MODULE = "guardtree.torch._plugin"
 
 
@@ -27,7 +30,8 @@ def sources_hash() -> str:
     """Tells the sources of the plugin and what they share with the core: one that was
     built of others is never loaded."""
     digest = hashlib.sha256()
-    for path in sorted([*SOURCE.glob("*.h"), *SOURCE.glob("*.cpp")]):
+    files = {*SOURCE.glob("*.h"), *SOURCE.glob("*.cpp"), *HEADERS.glob("*.h")}
+    for path in sorted(files):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 
@@ -63,7 +67,7 @@ def command(compiler: str, to: Path) -> list[str]:
     """The compiler's command line."""
     home = Path(torch.__file__).resolve().parent
     include = home / "include"
-    folders = [include, include / "torch/csrc/api/include", SOURCE]
+    folders = [include, include / "torch/csrc/api/include", SOURCE, HEADERS]
     folders.append(Path(sysconfig.get_paths()["include"]))
     abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
     return [
