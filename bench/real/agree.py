@@ -19,7 +19,7 @@ import torch
 from torch import nn
 
 from . import states
-from .record import Node
+from guardtree.torch.dynamo.record import Node
 from .replay import Tree
 
 Item = tuple[Any, Any]

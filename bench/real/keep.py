@@ -26,9 +26,10 @@ if __name__ == "__main__":
 import guardtree as gt
 import torch
 from guardtree import _guardtree, oracle
-from real import leafs, replay
-from real.record import Recording
-from real.translate import Translator
+from guardtree.torch.dynamo import leafs
+from real import replay
+from guardtree.torch.dynamo.record import Recording
+from guardtree.torch.dynamo.translate import Translator
 
 FOLDER = Path(__file__).parent / "trees"
 STEPS = {each["name"] for each in _guardtree._steps()} | {"global_"}

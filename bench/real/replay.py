@@ -19,8 +19,8 @@ from workload_costs import Effort, in_turn, loop_of
 
 from . import run
 from .programs import Program, load
-from .record import Recording
-from .translate import Translation, translate
+from guardtree.torch.dynamo.record import Recording
+from guardtree.torch.dynamo.translate import Translation, translate
 
 OURS, THEIRS, LITERAL = "guardtree", "peer", "literal"
 

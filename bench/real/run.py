@@ -8,7 +8,7 @@ import torch
 import torch._dynamo
 
 from .programs import Program
-from .record import Recording, recording
+from guardtree.torch.dynamo.record import Recording, recording
 
 
 def trees_of(program: Program) -> list[Recording]:

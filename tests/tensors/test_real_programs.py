@@ -28,7 +28,8 @@ pytestmark = [
 ]
 
 if gtt.has_plugin():
-    from real import agree, programs, purity, record, replay, run, translate
+    from guardtree.torch.dynamo import purity, record, translate
+    from real import agree, programs, replay, run
     from real.replay import Tree
 
 # Some of each family that compile in a moment.

@@ -12,6 +12,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/version.h>
 
+#include "entry_key.h"
 #include "reader.h"
 #include "ref.h"
 #include "state.h"
@@ -289,6 +290,14 @@ PyMethodDef methods[] = {{"state_facts", state_facts, METH_NOARGS,
                           "What the calling thread's torch is set to."},
                          {"state_check", state_check, METH_O,
                           "A native check of some of the state's facts."},
+                         {"entry_key_check", entry_key_check, METH_VARARGS,
+                          "A native check of a thread's backend and region."},
+                         {"want_backend", want_backend, METH_O,
+                          "Sets the backend whose entries this thread runs."},
+                         {"want_region", want_region, METH_O,
+                          "Sets this thread's region; gives the prior one."},
+                         {"wanted_region", wanted_region, METH_NOARGS,
+                          "This thread's region."},
                          {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

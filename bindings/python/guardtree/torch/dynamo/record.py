@@ -19,6 +19,8 @@ import torch
 import torch._dynamo.guards as dynamo
 from torch._C._dynamo import guards as engine
 
+from .patches import Patches
+
 # What each method says besides source, example and kind of manager.
 STEPS: dict[str, tuple[str, ...]] = {
     "call_function_no_args_manager": (),
@@ -156,9 +158,20 @@ def is_relational(leaf: Any) -> bool:
     return isinstance(leaf, RELATIONAL) or "SHAPE" in type(leaf).__name__
 
 
+def members_of(recording: Recording) -> Iterator[Any]:
+    """The managers of each relation that was written down."""
+    for _, arguments in recording.relations:
+        for each in arguments:
+            if isinstance(each, engine.GuardManager):
+                yield each
+            elif isinstance(each, list):
+                yield from (e for e in each if isinstance(e, engine.GuardManager))
+
+
 def compare(recording: Recording) -> None:
     """LostError, if the finished tree has other managers or other numbers of leafs."""
     seen = set()
+    members = [id(each) for each in members_of(recording)]
     for manager in managers_of(recording.root.manager):
         node = recording.nodes.get(id(manager))
         if node is None:
@@ -168,6 +181,9 @@ def compare(recording: Recording) -> None:
         if len(found) != len(node.leafs):
             told = [kind for kind, _ in node.leafs]
             raise LostError(f"leafs of {node.source}: {found}, written down {told}")
+        shared = len(manager.get_leaf_guards()) - len(found)
+        if shared != members.count(id(manager)):
+            raise LostError(f"a relation of {node.source}")
     if gone := set(recording.nodes) - seen:
         raise LostError(f"{recording.nodes[gone.pop()].source} is not in the tree")
     if len(recording.root.manager.get_epilogue_lambda_guards()) != len(
@@ -216,8 +232,12 @@ class Recorder:
         recording.names = builder.scope["G"]
         recording.grad_mode = torch.is_grad_enabled()
         compare(recording)
-        self.done.append(recording)
         self.open.clear()
+        self.keep(wrapper, recording)
+
+    def keep(self, wrapper: Any, recording: Recording) -> None:
+        """A tree is written down and compared with the finished one."""
+        self.done.append(recording)
 
     def step(self, method: str, original: Callable[..., Any]) -> Callable[..., Any]:
         """A method that gives a manager, wrapped."""
@@ -275,37 +295,41 @@ class Recorder:
         return wrapped
 
 
-@contextmanager
-def recording() -> Iterator[Recorder]:
-    """While this runs, each tree that Dynamo builds is written down."""
-    recorder = Recorder()
-    replaced: list[tuple[Any, str, Any]] = []
-
-    def replace(owner: Any, name: str, value: Any) -> None:
-        replaced.append((owner, name, vars(owner)[name]))
-        setattr(owner, name, value)
-
+def install(recorder: Recorder, patches: Patches) -> None:
+    """From now on each tree that Dynamo builds is written down."""
     for kind in (engine.GuardManager, engine.DictGuardManager, engine.RootGuardManager):
         for name, original in list(vars(kind).items()):
             if name in STEPS:
-                replace(kind, name, recorder.step(name, original))
+                patches.set(kind, name, recorder.step(name, original))
             elif name.startswith("add_") and name.endswith("_guard"):
-                replace(kind, name, recorder.leaf(name, original))
+                patches.set(kind, name, recorder.leaf(name, original))
             elif name.endswith("_manager") and name != "clone_manager":
                 raise LostError(f"{kind.__name__}.{name} is not known")
     for name in RELATIONS:
-        replace(dynamo, name, recorder.relation(name, getattr(dynamo, name)))
+        patches.set(dynamo, name, recorder.relation(name, getattr(dynamo, name)))
     init = dynamo.GuardManagerWrapper.__init__
+    chained = dynamo.guard_manager_testing_hook_fn
 
     def begin(self: Any, root: Any = None, *args: Any, **named: Any) -> None:
         init(self, root, *args, **named)
         if root is None:
             recorder.begin(self.root)
 
-    replace(dynamo.GuardManagerWrapper, "__init__", begin)
-    replace(dynamo, "guard_manager_testing_hook_fn", recorder.finish)
+    def finish(*args: Any) -> None:
+        recorder.finish(*args)
+        if chained is not None:
+            chained(*args)
+
+    patches.set(dynamo.GuardManagerWrapper, "__init__", begin)
+    patches.set(dynamo, "guard_manager_testing_hook_fn", finish)
+
+
+@contextmanager
+def recording() -> Iterator[Recorder]:
+    """While this runs, each tree that Dynamo builds is written down."""
+    recorder, patches = Recorder(), Patches()
     try:
+        install(recorder, patches)
         yield recorder
     finally:
-        for owner, name, value in reversed(replaced):
-            setattr(owner, name, value)
+        patches.undo()

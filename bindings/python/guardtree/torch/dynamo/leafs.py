@@ -11,10 +11,11 @@ from collections.abc import Callable
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import guardtree as gt
-import guardtree.torch as gtt
 import torch
 import torch.utils._device
+
+import guardtree as gt
+import guardtree.torch as gtt
 
 from .record import Node
 
@@ -315,11 +316,30 @@ def spec_of(arguments: Arguments) -> gt.TensorSpec:
     return spec.replace(strides=tuple(strides)) if is_strided else spec
 
 
+def marked_as(expected: Any, absent: Any, dependent: Any) -> Predicate:
+    """What torch's leaf compares of a tensor with marked dimensions."""
+
+    def check(value: Any) -> bool:
+        for name, marks in expected.items():
+            if hasattr(value, name) and not getattr(value, name).issubset(marks):
+                return False
+        if any(hasattr(value, name) for name in absent):
+            return False
+        return all(
+            getattr(value, name, None) == wanted
+            for name, (wanted, gate) in dependent.items()
+            if hasattr(value, gate)
+        )
+
+    return check
+
+
 def marking(made: Translator, handle: Any, arguments: Arguments) -> None:
     """Nobody marked a dimension of the tensor as dynamic."""
-    kind, (expected, _, dependent) = "dimension_marking", arguments[:3]
+    kind, (expected, absent, dependent) = "dimension_marking", arguments[:3]
     if expected or dependent:
-        raise refuse("a tensor with a marked dimension")
+        python(made, handle, kind, expected, marked_as(expected, absent, dependent))
+        return
     made.say(kind, "lacks_static_attr")
     handle.lacks_static_attr("_has_dynamo_dim_marking")
 

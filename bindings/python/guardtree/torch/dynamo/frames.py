@@ -1,0 +1,64 @@
+"""guardtree's callback for a callback of Dynamo's, and the frame it is given."""
+
+from __future__ import annotations
+
+import random
+import sys
+from types import CellType, CodeType
+from typing import TYPE_CHECKING, Any
+
+import guardtree as gt
+
+if TYPE_CHECKING:
+    from .session import Session
+
+NOT_STARTED = -1 if sys.version_info < (3, 13) else 0
+"""f_lasti of a frame that Dynamo takes for one that has not begun."""
+
+
+class DynamoFrame:
+    """A frame about to run, as Dynamo's own hook describes it."""
+
+    __slots__ = (
+        "closure", "f_back", "f_builtins", "f_code", "f_globals", "f_lasti",
+        "f_lineno", "f_locals",
+    )  # fmt: skip
+
+    def __init__(self, frame: gt.Frame) -> None:
+        self.f_code: CodeType = frame.f_code
+        self.f_locals: dict[str, Any] = frame.f_locals
+        self.f_globals: dict[str, Any] = frame.f_globals
+        self.f_builtins: dict[str, Any] = frame.f_builtins
+        self.f_lineno = frame.f_lineno
+        self.f_lasti, self.f_back = NOT_STARTED, None
+        self.closure: tuple[CellType, ...] = frame.closure or ()
+
+
+class Adapter:
+    """What guardtree's hook asks about a miss: it asks Dynamo's callback."""
+
+    def __init__(self, session: Session, callback: Any, number: int) -> None:
+        self.session = session
+        self.callback = self._torchdynamo_orig_backend = callback
+        self.number = number
+        """Of its backend."""
+
+    def __call__(
+        self, frame: gt.Frame, cache_entry: Any, frame_state: dict[str, Any]
+    ) -> Any:
+        session = self.session
+        if not session.is_active:
+            # A call that was running when guardtree was uninstalled.
+            gt.set_eval_frame(None)
+            return gt.ASK_AGAIN
+        session.before_compile(frame)
+        entries = session.cache.of(frame.f_code)
+        before = random.getstate()
+        try:
+            result = self.callback(
+                DynamoFrame(frame), entries[0] if entries else None, frame_state
+            )
+        finally:
+            random.setstate(before)
+            session.recorder.open.clear()
+        return session.answer(result, frame, self)
