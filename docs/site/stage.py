@@ -157,6 +157,8 @@ SUBPACKAGES = {
     "bytecode": "[The manual](bytecode-manual.md) shows how the parts work together.",
     "torch": "Guards on torch's state, and the reader of torch tensors. "
     "[Tensors](tensors.md#torch) says how to build it.",
+    "torch/dynamo": "torch.compile on guardtree. "
+    "[The how-to](howto-torch-compile.md) shows how to try it.",
 }
 
 
@@ -185,10 +187,11 @@ def api_pages(site: Site) -> None:
     intro += " [the reference of guards](reference-guards.md)."
     site.write("names.md", "# All names", "", intro, "", *listed)
     for package, words in SUBPACKAGES.items():
-        lines = [f"# guardtree.{package}", "", words, ""]
+        dotted = package.replace("/", ".")
+        lines = [f"# guardtree.{dotted}", "", words, ""]
         for name in public_names(package):
-            lines += [f"::: guardtree.{package}.{name}", ""]
-        site.write(f"api-{package}.md", *lines)
+            lines += [f"::: guardtree.{dotted}.{name}", ""]
+        site.write(f"api-{dotted.replace('.', '-')}.md", *lines)
     semantics = "The functions that the Python texts of guards are made of."
     site.write(
         "api-semantics.md", "# guardtree.semantics", "", semantics, "",

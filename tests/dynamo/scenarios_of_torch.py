@@ -1,4 +1,4 @@
-"""More programs: modules, training, subclasses, custom operators, transforms, models."""
+"""More programs: modules, training, subclasses, operators, transforms, models."""
 
 from __future__ import annotations
 

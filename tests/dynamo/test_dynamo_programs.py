@@ -17,6 +17,7 @@ if not gtt.has_plugin():
 
 import guardtree.torch.dynamo as gd  # noqa: E402
 import scenarios  # noqa: E402
+import scenarios_of_settings  # noqa: E402, F401
 import scenarios_of_torch  # noqa: E402, F401
 from guardtree.torch.dynamo import installation  # noqa: E402
 from real import programs  # noqa: E402

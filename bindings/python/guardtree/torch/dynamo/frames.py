@@ -48,7 +48,10 @@ class Adapter:
     ) -> Any:
         session = self.session
         if not session.is_active:
-            # A call that was running when guardtree was uninstalled.
+            # A call that was running when guardtree was uninstalled: torch's hook may
+            # have been given this callback as the one before.
+            if type(frame) is not gt.Frame:
+                return self.callback(frame, cache_entry, frame_state)
             gt.set_eval_frame(None)
             return gt.ASK_AGAIN
         session.before_compile(frame)

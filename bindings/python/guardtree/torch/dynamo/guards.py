@@ -47,8 +47,8 @@ class LiveRecorder(Recorder):
 
     def take(self, wrapper: Any) -> Recording | str:
         """The tree of a wrapper, or why there is none."""
-        found = vars(wrapper).pop(ATTRIBUTE, "a tree that was not seen when it was built")
-        return found  # type: ignore[no-any-return]
+        unseen = "a tree that was not seen when it was built"
+        return vars(wrapper).pop(ATTRIBUTE, unseen)  # type: ignore[no-any-return]
 
 
 @dataclass
@@ -83,7 +83,7 @@ class Maker:
             translation = Translator(recording, guards=guards).run()
             if not guards.check(frame):
                 failed = guards.explain(frame)
-                raise RefusedError(f"guards fail on the frame they are made for: {failed}")
+                raise RefusedError(f"guards fail on their own frame: {failed}")
         except Exception as error:
             return self.refused(frame, root, key, error)
         finally:
@@ -92,7 +92,8 @@ class Maker:
         made = Made(guards, guards, python=translation.python)
         if self.is_dual:
             made.checked = keyed(frame, key)
-            where = f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_name}"
+            code = frame.f_code
+            where = f"{code.co_filename}:{frame.f_lineno} {code.co_name}"
             made.checked.python(self.both(guards, root, where))
         return made
 

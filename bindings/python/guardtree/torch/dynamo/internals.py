@@ -1,17 +1,17 @@
 """What is used of torch's internals, and the version each was seen in: to support
 another version, go through this page, then run the tests.
 
-| used | seen in 2.13.0 |
-|---|---|
-| pybind classes of guards, whose methods can be replaced | `torch._C._dynamo.guards` |
-| `GuardManagerWrapper.__init__`, `guard_manager_testing_hook_fn`, `install_*_guard` | `torch._dynamo.guards` |
-| arguments of `add_*_guard` and `*_manager` | `torch/csrc/dynamo/guards.cpp` |
-| `GLOBAL_STATE`'s fields by `__getstate__()` | `torch/csrc/dynamo/guards.cpp` |
-| the functions of `REPLACED`, by whatever name a module imported them | `torch._C._dynamo.eval_frame` |
-| `ConvertFrameReturn`, `FrameExecStrategy`, `GuardedCode` | `torch._dynamo.types` |
-| `CacheEntry` and `ExtraState` in `CheckFunctionManager.invalidate` | `torch._dynamo.guards` |
-| `innermost_backend`, `OptimizedModule` | `torch._dynamo.eval_frame` |
-| `compile_wrapper` calls `set_eval_frame(callback)`, then the function | `torch._dynamo.eval_frame` |
+Seen in 2.13.0, in `torch._dynamo.guards`:
+- the pybind classes of `torch._C._dynamo.guards`, whose methods can be replaced, and
+  the arguments of `add_*_guard` and `*_manager`; `GLOBAL_STATE.__getstate__()`;
+- `GuardManagerWrapper.__init__`, `guard_manager_testing_hook_fn`, `install_*_guard`;
+- `CacheEntry` and `ExtraState`, which `CheckFunctionManager.invalidate` asks for.
+
+In `torch._dynamo.eval_frame` and `torch._dynamo.types`:
+- the functions of `REPLACED`, by whatever names modules imported them;
+- `compile_wrapper` calls `set_eval_frame(callback)`, then the function, and has the
+  callback in its closure; `_torchdynamo_orig_callable`, `innermost_backend`;
+- `ConvertFrameReturn`, `FrameExecStrategy`, `GuardedCode`.
 """
 
 from __future__ import annotations

@@ -93,10 +93,13 @@ def lacks_attribute(made: Translator, node: Node, arguments: Arguments) -> bool:
     """Says that the `__dict__` of what is no class lacks a name, if a leaf does."""
     yes, name = arguments[:2]
     is_own = node.step == "get_generic_dict" and type(name) is str
-    if yes or not is_own or made.literal or isinstance(node.parent.example, type):
+    owner = node.parent
+    if yes or not is_own or made.literal or owner is None:
+        return False
+    if isinstance(owner.example, type):
         return False
     made.say("dict_contains of instance dict", "lacks_instance_attr")
-    made.handle(node.parent).lacks_instance_attr(name)
+    made.handle(owner).lacks_instance_attr(name)
     return True
 
 
@@ -176,7 +179,8 @@ def facts_of(state: Any) -> dict[str, int | bool]:
     """What a GlobalStateGuard compares, as it is now, by our names."""
     if not state.check():
         raise refuse("a state that has changed since the frame was compiled")
-    now, chosen = gtt.state(), {}
+    now = gtt.state()
+    chosen: dict[str, int | bool] = {}
     for theirs in json.loads(state.__getstate__()):
         ours = FACTS.get(theirs, theirs)
         found = {name: now[name] for name in now if name == ours}

@@ -8,6 +8,8 @@ from types import ModuleType
 from typing import Any
 
 _MISSING = object()
+PLACES = ("torch._dynamo", "torch._C._dynamo", "torch.compiler")
+"""Modules that name functions of the hook."""
 
 
 class Patches:
@@ -52,8 +54,7 @@ def named(value: Any) -> Iterator[tuple[ModuleType, str]]:
     """The modules of torch that have a value, and its names there."""
     # Copies: a finalizer may import while a list of items is made.
     for key, module in sys.modules.copy().items():
-        is_torch = key.startswith(("torch._dynamo", "torch._C._dynamo", "torch.compiler"))
-        if not is_torch or not isinstance(module, ModuleType):
+        if not key.startswith(PLACES) or not isinstance(module, ModuleType):
             continue
         for name, found in vars(module).copy().items():
             if found is value:

@@ -273,12 +273,12 @@ class Recorder:
             if kind == "epilogue_lambda":
                 if recording is not None:
                     recording.epilogue.append(args)
-                return original(manager, *args)
+                original(manager, *args)
+                return
             before = len(manager.get_leaf_guards())
             original(manager, *args)
             if recording is not None and len(manager.get_leaf_guards()) > before:
                 recording.node_of(manager).leafs.append((kind, args))
-            return None
 
         return wrapped
 

@@ -59,8 +59,9 @@ class Session:
         try:
             record.install(self.recorder, self.patches)
             for name in REPLACED:
-                self.patches.everywhere(getattr(hook, name), getattr(self, name.strip("_")))
-            # Of isinstance, which takes a tuple: entries of torch's own are still there.
+                ours = getattr(self, name.strip("_"))
+                self.patches.everywhere(getattr(hook, name), ours)
+            # Of isinstance, which takes a tuple: torch has older entries of its own.
             for name, kind in (("CacheEntry", Entry), ("ExtraState", Cache)):
                 both = getattr(torch._dynamo.guards, name), kind
                 self.patches.set(torch._dynamo.guards, name, both)
@@ -140,7 +141,8 @@ class Session:
         thread = self.thread
         prior = thread.count
         if count == -1 and prior == 0 and not thread.skipped:
-            prior = 1  # The hook tells nobody of a hit; a skipped frame was asked about.
+            # The hook tells nobody of a hit; a skipped frame was asked about.
+            prior = 1
         if count >= 0:
             thread.skipped = 0
         thread.count = count
@@ -164,7 +166,7 @@ class Session:
             number = self.number_of(eval_frame.innermost_backend(callback))
             found = Adapter(self, callback, number)
             callback._guardtree_adapter = found
-        return found  # type: ignore[no-any-return]
+        return found
 
     def number_of(self, backend: Any) -> int:
         """The number of a backend: equal ones of a type have the same."""

@@ -134,7 +134,8 @@ class Shape(ast.NodeTransformer):
                 ast.Call(ast.Attribute(owner, "size"), []), ast.Constant(index)
             ):
                 known = self.name(ast.unparse(owner), value_of(self.made, owner))
-                return ast.parse(f"{known}.shape[{index}]", mode="eval").body
+                shape = ast.Attribute(ast.Name(known), "shape")
+                return ast.Subscript(shape, ast.Constant(index))
             case ast.Subscript(
                 ast.Call(ast.Attribute(owner, "stride"), []), ast.Constant(index)
             ):

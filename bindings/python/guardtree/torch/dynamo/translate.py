@@ -163,7 +163,7 @@ class Translator:
             return self.guards
         if parent is self.recording.root:
             return self.first_step(node)
-        operand = node.operands[0] if node.operands else None
+        operand: Any = node.operands[0] if node.operands else None
         if parent.step == "globals_dict":
             self.say(f"{name} of globals", "global_")
             found = self.guards.global_(operand)

@@ -1,0 +1,254 @@
+"""Installing and uninstalling: every attribute comes back, and errors leave nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import guardtree as gt
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+
+import guardtree.torch as gtt  # noqa: E402
+
+if not gtt.has_plugin():
+    pytest.skip("no plugin: python -m guardtree.torch build", allow_module_level=True)
+
+import guardtree.torch.dynamo as gd  # noqa: E402
+from guardtree.torch.dynamo import installation, record  # noqa: E402
+from torch._C._dynamo import guards as engine  # noqa: E402
+
+
+def add_one(x: Any) -> Any:
+    return x + 1
+
+
+def attributes() -> dict[tuple[str, str], int]:
+    """The identity of every attribute of Dynamo's modules, and of its classes."""
+    found = {}
+    for key, module in sys.modules.copy().items():
+        if key.startswith(("torch._dynamo", "torch._C._dynamo", "torch.compiler")):
+            if isinstance(module, ModuleType):
+                found |= {(key, n): id(v) for n, v in vars(module).copy().items()}
+    classes = [
+        engine.GuardManager, engine.DictGuardManager, engine.RootGuardManager,
+        torch._dynamo.guards.GuardManagerWrapper,
+        torch._dynamo.guards.CheckFunctionManager,
+        torch._dynamo.convert_frame.CatchErrorsWrapper,
+    ]  # fmt: skip
+    for kind in classes:
+        found |= {(kind.__name__, n): id(v) for n, v in vars(kind).items()}
+    return found
+
+
+def settings() -> Any:
+    config = torch._dynamo.config
+    return gt.get_policy(), config.recompile_limit, config.accumulated_recompile_limit
+
+
+def use() -> None:
+    torch.compile(add_one, backend="eager")(torch.ones(2))
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_uninstall_restores_every_attribute(limited: bool) -> None:
+    use()  # What is imported or filled at the first use.
+    torch._dynamo.reset()
+    before, set_before = attributes(), settings()
+    gd.install(recompile_limit=limited)
+    assert attributes() != before
+    use()
+    gd.uninstall()
+    after = attributes()
+    changed = {key for key in before if after.get(key) != before[key]}
+    # What Dynamo counts and keeps of the last compile by itself.
+    own = {"FRAME_COUNTER", "curr_frame", "_CODE_STATE", "op_count"}
+    assert {name for _, name in changed} <= own
+    assert settings() == set_before
+    assert gt.get_eval_frame() is None
+
+
+def test_errors_of_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    gd.install()
+    with pytest.raises(RuntimeError, match="installed already"):
+        gd.install()
+    gd.uninstall()
+    gd.uninstall()
+    with pytest.raises(RuntimeError, match=r"call install\(\)"):
+        gd.report(torch.compile(add_one))
+    for version in ("2.12.1", "2.14.0", "3.0.0+cu128"):
+        with pytest.raises(gd.UnsupportedError, match="this is torch"):
+            gd.internals.check_version(version)
+    with torch._dynamo.config.patch(caching_precompile=True):
+        with pytest.raises(RuntimeError, match="caching_precompile"):
+            gd.install()
+
+
+def test_an_error_while_installing_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = attributes()
+    steps = {k: v for k, v in record.STEPS.items() if k != "getattr_manager"}
+    monkeypatch.setattr(record, "STEPS", steps)
+    with pytest.raises(gd.LostError, match="getattr_manager is not known"):
+        gd.install()
+    assert attributes() == before
+
+
+def test_install_inside_a_compiled_call() -> None:
+    said = []
+
+    @torch._dynamo.disable
+    def inside() -> None:
+        pass
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        return graph.forward
+
+    def f(x: Any) -> Any:
+        torch._dynamo.graph_break()
+        try:
+            gd.install()
+        except RuntimeError as error:
+            said.append(str(error))
+        return x
+
+    with torch._dynamo.config.patch(suppress_errors=True):
+        torch._dynamo.optimize(backend)(f)(torch.ones(2))
+    assert not said or "is running" in said[0]
+
+
+def test_uninstalled_in_the_middle() -> None:
+    f = torch.compile(lambda x: x * 2, backend="eager")
+    gd.install()
+
+    @torch._dynamo.disable
+    def stop() -> None:
+        gd.uninstall()
+
+    def program(x: Any) -> Any:
+        x = x + 1
+        stop()
+        return x * 3
+
+    out = torch.compile(program, backend="eager")(torch.ones(2))
+    assert torch.equal(out, torch.full((2,), 6.0))
+    assert gt.get_eval_frame() is None
+    assert torch.equal(f(torch.ones(2)), torch.full((2,), 2.0))
+
+
+def test_a_backend_that_raises() -> None:
+    def broken(graph: Any, inputs: Any) -> Any:
+        raise ArithmeticError("no")
+
+    with gd.installed():
+        with pytest.raises(Exception, match="no"):
+            torch.compile(add_one, backend=broken)(torch.ones(2))
+        assert gt.get_eval_frame() is None
+        use()
+    use()
+
+
+def test_without_torch() -> None:
+    program = (
+        "import sys; sys.modules['torch'] = None\n"
+        "import guardtree\n"
+        "try: import guardtree.torch.dynamo\n"
+        "except ImportError as error: assert 'pip install torch' in str(error)\n"
+        "else: raise SystemExit(1)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_modules_of_one_code_do_not_recompile() -> None:
+    class Add(torch.nn.Module):
+        def __init__(self, k: int) -> None:
+            super().__init__()
+            self.k = k
+
+        def forward(self, x: Any) -> Any:
+            return x + self.k
+
+    count = 0
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        nonlocal count
+        count += 1
+        return graph.forward
+
+    with gd.installed(recompile_limit=False):
+        models = [
+            torch.compile(Add(k), backend=backend, dynamic=False) for k in range(64)
+        ]
+        for _ in range(3):
+            for k, model in enumerate(models):
+                assert model(torch.zeros(1)).item() == k
+        assert count == 64
+        assert "64 entries" in gd.report(models[0])
+        assert "differ in" in gd.report(models[0])
+
+
+def test_two_threads_with_two_backends() -> None:
+    names: dict[str, set[str]] = {"a": set(), "b": set()}
+    wrong: list[Any] = []
+
+    def backend(name: str) -> Any:
+        def make(graph: Any, inputs: Any) -> Any:
+            def run(*args: Any) -> Any:
+                names[local.name].add(name)
+                return graph.forward(*args)
+
+            return run
+
+        return make
+
+    local = threading.local()
+
+    def work(name: str) -> None:
+        local.name = name
+        f = torch.compile(add_one, backend=backend(name), dynamic=False)
+        inputs = [torch.full((n,), float(n)) for n in (2, 3, 4)]
+        for _ in range(1000):
+            for x in inputs:
+                if f(x)[0].item() != x[0].item() + 1:
+                    wrong.append(x)
+
+    with gd.installed():
+        threads = [threading.Thread(target=work, args=(name,)) for name in names]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join(120)
+        assert not any(each.is_alive() for each in threads)
+    assert not wrong
+    assert names == {"a": {"a"}, "b": {"b"}}
+
+
+def test_the_blocks_of_the_how_to_run(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).resolve().parents[2] / "docs/howto-torch-compile.md"
+    for block in re.findall(r"^```py\n(.*?)^```", page.read_text(), re.M | re.S):
+        exec(compile(block, str(page), "exec"), {"__name__": "page"})
+        gd.uninstall()
+    assert "differ in k: 1, 2" in capsys.readouterr().out
+
+
+def test_reports() -> None:
+    with gd.installed():
+        f = torch.compile(lambda x, k: x + k, backend="eager", dynamic=False)
+        for k in (1, 2):
+            f(torch.ones(2), k)
+        f(torch.ones(2), 2)
+        text = gd.report(f)
+        assert "2 entries" in text and "differ in k: 1, 2" in text
+        text = gd.explain(f, torch.ones(2), 3)
+        assert text.count("1 guards do not pass") == 2 and "found 3" in text
+        assert "all guards pass" in gd.explain(f, torch.ones(2), 2)
+        with pytest.raises(TypeError, match="not what torch.compile gives"):
+            gd.explain(add_one, 1)
+    assert installation._session is None
