@@ -51,6 +51,19 @@ def test_a_leaf_that_is_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "torch's own guards check it" in gd.report(f)
 
 
+def test_a_leaf_that_is_taken_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = record.Recorder.leaf
+
+    def leaf(self: Any, method: str, original: Any) -> Any:
+        is_equals = method == "add_equals_match_guard"
+        return seen(self, "add_not_none_guard" if is_equals else method, original)
+
+    monkeypatch.setattr(record.Recorder, "leaf", leaf)
+    with gd.installed():
+        assert_still_right(compiled())
+        assert any("EQUALS_MATCH" in each for each in refusals())
+
+
 def test_a_step_that_is_not_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = record.Recorder.step
 

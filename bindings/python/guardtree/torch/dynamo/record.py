@@ -62,6 +62,17 @@ RELATIONS = (
 )
 
 
+# The class of a leaf, where it is not the kind in capitals.
+CLASSES = {
+    "dict_length_check": "DICT_LENGTH",
+    "dimension_marking": "DIMENSION_DYNAMIC_MARKING_GUARD",
+    "dispatch_key_set": "DISPATCH_KEY_SET_MATCH",
+    "lambda": "LAMBDA_GUARD",
+    "mapping_keys": "MAPPING_KEYS_MATCH",
+    "tuple_iterator_length": "TUPLE_ITERATOR_LEN",
+}
+
+
 class LostError(RuntimeError):
     """The finished tree has something that was not written down."""
 
@@ -169,7 +180,7 @@ def members_of(recording: Recording) -> Iterator[Any]:
 
 
 def compare(recording: Recording) -> None:
-    """LostError, if the finished tree has other managers or other numbers of leafs."""
+    """LostError, if the finished tree has other managers, leafs or relations."""
     seen = set()
     members = [id(each) for each in members_of(recording)]
     for manager in managers_of(recording.root.manager):
@@ -178,8 +189,8 @@ def compare(recording: Recording) -> None:
             raise LostError(f"the manager of {manager.get_source()}")
         seen.add(id(manager))
         found = [type(leaf).__name__ for leaf in leafs_of(manager)]
-        if len(found) != len(node.leafs):
-            told = [kind for kind, _ in node.leafs]
+        told = [CLASSES.get(kind, kind.upper()) for kind, _ in node.leafs]
+        if found != told:
             raise LostError(f"leafs of {node.source}: {found}, written down {told}")
         shared = len(manager.get_leaf_guards()) - len(found)
         if shared != members.count(id(manager)):
