@@ -39,6 +39,7 @@ WHEELS_ONLY += ["mypy", "pyright"]  # what users check their programs' types wit
 DOCS = ["mkdocs-material", "mkdocstrings-python"]  # the site, from Markdown and stubs
 WHEELS_ONLY += DOCS
 TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
+TRITON = "triton==3.9.0"  # the launch path that guardtree.triton knows
 
 # Debian's names of the libraries a command compiles against; CMake fetches absent ones.
 LIBRARIES = {"demo": ["robin-map-dev"], "build": ["robin-map-dev"]}
@@ -238,6 +239,12 @@ def add_torch(program: Path, env: dict[str, str]) -> None:
     call(build, "the torch reader could not be built (see above).", env=env)
 
 
+def add_triton(program: Path) -> None:
+    """triton: 286 MB to load and 1 GB on disk. Its tests need no GPU."""
+    pip = [program, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+    call([*pip, TRITON], f"pip could not install {TRITON} (see above).")
+
+
 def jobs() -> int:
     """As many compilers at once as there are cores, and 2 GiB of memory for each."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -379,6 +386,7 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="Python to build for")
     parser.add_argument("--preset", choices=PRESETS, help="one of CMakePresets.json")
     parser.add_argument("--torch", action="store_true", help=f"test with {TORCH}")
+    parser.add_argument("--triton", action="store_true", help=f"test with {TRITON}")
     parser.add_argument("--ci", action="store_true", help="warnings fail, never ask")
     parser.add_argument("--long", action="store_true", help="test for an hour or more")
     what = "what not to build for tests: the C++ tests, or the benches"
@@ -403,6 +411,8 @@ def main() -> int:
         return 0
     if args.torch:
         add_torch(program, env)
+    if args.triton:
+        add_triton(program)
     if args.command == "test" and "cpp" in args.without:
         return test_python(program, env, rest)
     if args.command == "test":

@@ -77,7 +77,7 @@ ROWS = [
     Row("gcc-3.15", "3.15", GCC, 340),
     Row("asan-3.11", "3.11", (*GCC, *ASAN, *NO_CPP), 680),
     Row("gcc-3.14", "3.14", GCC, 330),
-    Row("gcc-3.12", "3.12", GCC, 310),
+    Row("gcc-3.12", "3.12", (*GCC, "--triton"), 400),
     Row("clang-3.13", "3.13", (*GCC, "--preset", "clang"), 450),
     Row("demo", "any", ("demo",), 30),
     Row("bench", "any", ("bench", "--smoke"), 60),

@@ -1,0 +1,177 @@
+"""The facts of a launch that Triton's key has, as guards."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from triton import knobs
+from triton.language import constexpr
+from triton.language import dtype as TritonType
+from triton.runtime.jit import JITFunction, KernelParam
+
+from .. import GuardManager
+from ..demands import passes
+from ..key_plans import KeyPlan
+from ..tensors import TensorSpec
+
+CONSTANTS = (type(None), bool, int, float, str)
+ENVIRONMENT = b"TRITON_FPSAN_HOMOMORPHIC_CASTS"
+"""The only variable that Triton reads again for each launch."""
+
+
+class NotServed(Exception):
+    """A launch whose key has facts that guards do not decide: Triton's run decides."""
+
+
+def is_unaligned(tensor: Any) -> bool:
+    """Triton's own reading: it asks for 0 where a tensor has no elements."""
+    return tensor.data_ptr() & 15 != 0
+
+
+def is_aligned(tensor: Any) -> bool:
+    return tensor.data_ptr() & 15 == 0
+
+
+def guard_constant(at: GuardManager, value: Any) -> None:
+    """A value that counts by type and value."""
+    if type(value) in CONSTANTS:
+        at.equals(value)
+    elif type(value) is TritonType:
+        at.id_match(value)
+    elif type(value) is constexpr:
+        guard_constant(at.type_match(constexpr).attr("value"), value.value)
+    elif type(value) is tuple:
+        at.type_match(tuple).length(len(value))
+        for index, each in enumerate(value):
+            guard_constant(at.tuple_item(index), each)
+    else:
+        raise NotServed(f"a constant of type {type(value).__name__}")
+
+
+def guard_type(at: GuardManager, value: Any) -> None:
+    at.type_match(type(value))
+
+
+def guard_int(at: GuardManager, value: int, is_special: bool, is_aligned: bool) -> None:
+    facts = ["width"]
+    if is_special:
+        facts += ["one", *["divisible"] * is_aligned]
+    at.specialize(value, KeyPlan(ints=tuple(facts)))
+    if is_special and is_aligned and value >= 2**63:
+        # `divisible_by` knows 64 bits with a sign only.
+        at.python(is_divisible if is_divisible(value) else is_not_divisible)
+
+
+def is_divisible(value: int) -> bool:
+    return value & 15 == 0
+
+
+def is_not_divisible(value: int) -> bool:
+    return value & 15 != 0
+
+
+def guard_pointer(
+    at: GuardManager, value: Any, is_special: bool, is_alignment: bool
+) -> None:
+    """Something with ``data_ptr()`` and ``dtype``, such as a torch tensor."""
+    at.type_match(type(value))
+    if is_torch_tensor(value):
+        at.tensor_match(TensorSpec(dtype=str(value.dtype).removeprefix("torch.")))
+    else:
+        at.attr("dtype").id_match(value.dtype)
+    if not (is_special and is_alignment):
+        return
+    if is_unaligned(value):
+        at.python(is_unaligned)
+    elif is_torch_tensor(value) and passes(value, "data_aligned", 16):
+        at.data_aligned(16)
+    else:
+        at.python(is_aligned)
+
+
+def is_torch_tensor(value: Any) -> bool:
+    kind = type(value)
+    return (kind.__module__, kind.__name__) in (
+        ("torch", "Tensor"),
+        ("torch.nn.parameter", "Parameter"),
+    )
+
+
+def guard_argument(at: GuardManager, value: Any, parameter: KernelParam) -> None:
+    """What Triton's binder tells of an argument. Guards may tell more, never less."""
+    if parameter.is_constexpr:
+        guard_constant(at, value)
+        return
+    is_special = not parameter.do_not_specialize
+    is_alignment = not parameter.do_not_specialize_on_alignment
+    if value is None:
+        at.is_none()
+    elif type(value) in (bool, float):
+        guard_type(at, value)
+    elif type(value) is int:
+        if not -(2**63) <= value < 2**64:
+            raise NotServed("an int of more than 64 bits")
+        guard_int(at, value, is_special, is_alignment)
+    elif type(value) is constexpr:
+        guard_constant(at, value)
+    elif hasattr(type(value), "data_ptr") and hasattr(value, "dtype"):
+        guard_pointer(at, value, is_special, is_alignment)
+    else:
+        raise NotServed(f"an argument of type {type(value).__name__}")
+
+
+def guard_options(at: GuardManager, options: dict[str, Any]) -> None:
+    """Keywords that are no parameters, in their order: ``num_warps`` and others."""
+    at.dict_keys(tuple(options))
+    for name, value in options.items():
+        guard_constant(at.dict_item(name), value)
+
+
+def guard_hooks(guards: GuardManager, kernel: JITFunction) -> None:
+    """Launches with hooks before them are Triton's."""
+    guards.global_("kernel").attr("pre_run_hooks").length(0)
+    guards.global_("runtime").attr("add_stages_inspection_hook").is_none()
+
+
+def guard_debug(guards: GuardManager, kernel: JITFunction) -> None:
+    guard_constant(guards.global_("kernel").attr("debug"), kernel.debug)
+    guard_constant(guards.global_("runtime").attr("debug"), knobs.runtime.debug)
+
+
+def guard_instrumentation(guards: GuardManager, kernel: JITFunction) -> None:
+    at = guards.global_("compilation").attr("instrumentation_mode")
+    guard_constant(at, knobs.compilation.instrumentation_mode)
+
+
+def guard_casts(guards: GuardManager, kernel: JITFunction) -> None:
+    """A knob that Triton reads from the environment where it is not set."""
+    name, at = "fpsan_homomorphic_casts", guards.global_("compilation")
+    if name in vars(knobs.compilation):
+        guard_constant(at.instance_attr(name), vars(knobs.compilation)[name])
+        return
+    at.lacks_instance_attr(name)
+    at = guards.global_("environment")
+    variables: dict[bytes, bytes] = os.environ._data  # type: ignore[attr-defined]
+    if ENVIRONMENT in variables:
+        at.dict_item(ENVIRONMENT).equals(variables[ENVIRONMENT])
+    else:
+        at.dict_lacks(ENVIRONMENT)
+
+
+def guard_used_globals(guards: GuardManager, kernel: JITFunction) -> None:
+    """Triton raises where a global has changed since the kernel was compiled."""
+    scope: dict[str, Any] = vars(kernel)["_guardtree"].scope
+    for (name, number), (value, held) in kernel.used_global_vals.items():
+        scope[f"used_{number}"] = held
+        guard_constant(guards.global_(f"used_{number}").dict_item(name), value)
+
+
+STATE = (
+    guard_hooks,
+    guard_debug,
+    guard_instrumentation,
+    guard_casts,
+    guard_used_globals,
+)
+"""What a launch reads beside its arguments."""

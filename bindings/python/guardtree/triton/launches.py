@@ -1,0 +1,217 @@
+"""``install``: what ``kernel[grid](...)`` calls, and what an entry runs."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from threading import RLock
+from types import FunctionType, MethodType
+from typing import Any
+
+from triton import knobs
+from triton.runtime import driver
+from triton.runtime.jit import JITFunction
+
+from .. import Dispatcher, GuardManager
+from . import facts
+
+GRID, OPTIONS = "_guardtree_grid", "_guardtree_options"
+
+
+class Installed:
+    """What decides a kernel's launches, and what ``uninstall`` restores."""
+
+    def __init__(self, kernel: JITFunction, entry_limit: int) -> None:
+        self.kernel = kernel
+        self.kind = type(kernel)
+        self.names = [*kernel.signature.parameters]
+        self.lock = RLock()
+        self.unserved: dict[str, int] = {}
+        """Why launches went to Triton's run for good: reasons with counts."""
+        self.scope = {
+            "kernel": kernel,
+            "runtime": knobs.runtime,
+            "compilation": knobs.compilation,
+            "environment": os.environ._data,  # type: ignore[attr-defined]
+            "missed": self.missed,
+        }
+        self.launch = launch_function(kernel, self.scope)
+        self.dispatcher = Dispatcher(self.launch, entry_limit=entry_limit)
+
+    def missed(self, grid: Any, options: dict[str, Any], given: dict[str, Any]) -> Any:
+        """Triton's own launch; then an entry for the kernel that it chose."""
+        device = driver.active.get_current_device()
+        guards: GuardManager | None = GuardManager(self.launch)
+        try:
+            # Arguments and state are read before: hooks may change them.
+            self.guard_call(guards, options, given)
+        except facts.NotServed as reason:
+            self.leave(reason)
+            guards = None
+        compiled = self.run(grid, options, given)
+        if guards is not None and compiled is not None:
+            self.add(guards, grid, options, given, device, compiled)
+        return compiled
+
+    def leave(self, reason: Exception) -> None:
+        """Counts a launch that guards do not decide."""
+        self.unserved[str(reason)] = self.unserved.get(str(reason), 0) + 1
+
+    def run(self, grid: Any, options: dict[str, Any], given: dict[str, Any]) -> Any:
+        """Triton's own launch."""
+        return self.kernel.run(grid=grid, warmup=False, **given, **options)
+
+    def guard_call(
+        self, guards: GuardManager, options: dict[str, Any], given: dict[str, Any]
+    ) -> None:
+        kernel = self.kernel
+        if kernel.pre_run_hooks or knobs.runtime.add_stages_inspection_hook:
+            raise facts.NotServed("a hook before the launch")
+        backend = kernel.device_caches[driver.active.get_current_device()][3]
+        if not getattr(backend, "supports_native_tensor_specialization", False):
+            raise facts.NotServed(f"a key of its own in {type(backend).__name__}")
+        for parameter in kernel.params:
+            at = guards.local(parameter.name)
+            facts.guard_argument(at, given[parameter.name], parameter)
+        facts.guard_options(guards.local(OPTIONS), options)
+
+    def add(
+        self,
+        guards: GuardManager,
+        grid: Any,
+        options: dict[str, Any],
+        given: dict[str, Any],
+        device: Any,
+        compiled: Any,
+    ) -> None:
+        """An entry, if the launch still has the key that it had before it."""
+        kernel = self.kernel
+        try:
+            for guard in facts.STATE:  # after compiling, which finds the used globals
+                guard(guards, kernel)
+        except facts.NotServed as reason:
+            self.leave(reason)
+            return
+        payload = payload_of(self, device, compiled)
+        captured = [guards.local(each) for each in (GRID, *self.names, OPTIONS)]
+        with self.lock:
+            if driver.active.get_current_device() != device:
+                return
+            if self.dispatcher.find(grid, **given, **options) is not None:
+                return  # another thread, or another device, has the same key
+            if not guards.check({GRID: grid, **given, OPTIONS: options}):
+                return  # the launch changed its own arguments
+            self.dispatcher.add(guards, payload, captures=captured)
+
+
+def launch_function(kernel: JITFunction, scope: dict[str, Any]) -> FunctionType:
+    """What calls bind as: the kernel's parameters behind the grid, then options."""
+    declared, passed, is_only = [GRID, "/"], [], False
+    for name, parameter in kernel.signature.parameters.items():
+        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+            raise ValueError(
+                f"guardtree.triton: {kernel.__name__} takes *{name}, whose number of "
+                "arguments is part of the key: leave this kernel to Triton"
+            )
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not is_only:
+            declared.append("*")
+            is_only = True
+        if parameter.default is inspect.Parameter.empty:
+            declared.append(name)
+        else:
+            scope[f"default_{name}"] = parameter.default
+            declared.append(f"{name}=default_{name}")
+        passed.append(f"{name!r}: {name}")
+    source = (
+        f"def launch({', '.join(declared)}, **{OPTIONS}):\n"
+        f"    return missed({GRID}, {OPTIONS}, {{{', '.join(passed)}}})\n"
+    )
+    exec(source, scope)  # noqa: S102
+    made: FunctionType = scope["launch"]
+    return made
+
+
+def payload_of(made: Installed, device: Any, compiled: Any) -> Callable[..., Any]:
+    """What an entry runs: Triton's launch of one kernel, from the grid on."""
+    arguments = ", ".join(made.names)
+    values = ", ".join(f"{each!r}: {each}" for each in made.names)
+    scope = {
+        "config": driver,
+        "knobs_runtime": knobs.runtime,
+        "own_run": made.run,
+        "here": device,
+        "cache": made.kernel.device_caches[device],
+        "compiled": compiled,
+        "run": compiled.run,
+        "get_cache": made.kernel.device_caches.get,
+    }
+    source = (
+        f"def payload(_grid, {arguments}{', ' * bool(arguments)}_options):\n"
+        "    _active = config._active or config.active\n"
+        "    _device = _active.get_current_device()\n"
+        "    if _device != here or get_cache(_device) is not cache:\n"
+        f"        return own_run(_grid, _options, {{{values}}})\n"
+        "    if _grid.__class__ is not tuple and callable(_grid):\n"
+        f"        _grid = _grid({{{values}}})\n"
+        "    _size = len(_grid)\n"
+        "    _stream = _active.get_current_stream(_device)\n"
+        "    run(_grid[0], _grid[1] if _size > 1 else 1,\n"
+        "        _grid[2] if _size > 2 else 1,\n"
+        "        _stream, compiled.function, compiled.packed_metadata,\n"
+        f"        compiled.launch_metadata(_grid, _stream, {arguments}),\n"
+        "        knobs_runtime.launch_enter_hook, knobs_runtime.launch_exit_hook,\n"
+        f"        {arguments})\n"
+        "    return compiled\n"
+    )
+    exec(source, scope)  # noqa: S102
+    made_payload: Callable[..., Any] = scope["payload"]
+    return made_payload
+
+
+def install(kernel: JITFunction, *, entry_limit: int = 1024) -> JITFunction:
+    """Lets guardtree decide the launches ``kernel[grid](...)``; returns the kernel.
+
+    Also a decorator above ``@triton.jit``. A second install changes nothing.
+    """
+    if not isinstance(kernel, JITFunction):
+        raise TypeError(
+            "guardtree.triton.install: expected what @triton.jit returns, found "
+            f"{type(kernel).__name__}: put the decorator above @triton.jit, and below "
+            "@triton.autotune or @triton.heuristics"
+        )
+    if "_guardtree" in vars(kernel):
+        return kernel
+    if type(kernel) is not JITFunction:
+        raise TypeError(
+            "guardtree.triton.install: expected a plain JITFunction, found "
+            f"{type(kernel).__qualname__}, whose launches may have another key"
+        )
+    made = Installed(kernel, entry_limit)
+    dispatcher = made.dispatcher
+
+    def launcher(self: Any, grid: Any) -> MethodType:
+        return MethodType(dispatcher, grid)
+
+    # A subscript is looked up on the type, so each kernel gets a type of its own.
+    # Triton knows kernels by the name of their type as well.
+    kind = type("JITFunction", (JITFunction,), {"__getitem__": launcher})
+    kind.__module__ = JITFunction.__module__
+    vars(kernel)["_guardtree"] = made
+    kernel.__class__ = kind
+    return kernel
+
+
+def uninstall(kernel: JITFunction) -> JITFunction:
+    """Gives the launches back to Triton; nothing happens where none is installed."""
+    if (made := vars(kernel).pop("_guardtree", None)) is not None:
+        kernel.__class__ = made.kind
+    return kernel
+
+
+def dispatcher_of(kernel: JITFunction) -> Dispatcher:
+    """The Dispatcher of an installed kernel: ``stats``, ``report``, ``explain``."""
+    if (made := vars(kernel).get("_guardtree")) is None:
+        raise ValueError(f"guardtree.triton: {kernel.__name__} is not installed")
+    found: Dispatcher = made.dispatcher
+    return found

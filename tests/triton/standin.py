@@ -1,0 +1,90 @@
+"""Triton below its own run method: a driver and a compiler that launch nothing."""
+
+from __future__ import annotations
+
+import itertools
+from types import SimpleNamespace
+from typing import Any
+
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.runtime import driver
+from triton.runtime.jit import JITFunction
+
+
+class StandInDriver:
+    """Answers for a target; `device` is what a test sets."""
+
+    device = 0
+
+    def get_current_target(self) -> GPUTarget:
+        return GPUTarget("cuda", 90, 32)
+
+    def get_current_device(self) -> int:
+        return self.device
+
+    def get_current_stream(self, device: int) -> int:
+        return 7
+
+
+class Compiled:
+    """A kernel of Triton's cache that notes its launches."""
+
+    numbers = itertools.count()
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.number = next(self.numbers)
+        self.function = self.number
+        self.packed_metadata = SimpleNamespace()
+        self.launches: list[tuple[Any, ...]] = []
+
+    def launch_metadata(self, *given: Any) -> None:
+        return None
+
+    def run(self, *given: Any) -> None:
+        self.launches.append(given)
+        del self.launches[:-1]
+
+
+def compile_nothing(
+    self: Any,
+    key: str,
+    signature: Any,
+    device: int,
+    constants: Any,
+    options: Any,
+    attrs: Any,
+    warmup: bool,
+) -> Compiled:
+    """In the place of JITFunction._do_compile: what is above it is Triton's own."""
+    self.cache_key  # noqa: B018 - finds the used globals, as compiling does
+    compiled = Compiled(key)
+    self.device_caches[device][0][key] = compiled
+    return compiled
+
+
+def stand_in(patch: Any) -> StandInDriver:
+    """Sets both; `patch` is a MonkeyPatch."""
+    made = StandInDriver()
+    patch.setattr(driver, "_active", made)
+    patch.setattr(JITFunction, "_do_compile", compile_nothing)
+    return made
+
+
+class Pointer:
+    """A stand-in for a tensor: an address and a dtype."""
+
+    def __init__(self, address: int, dtype: Any) -> None:
+        self.address = address
+        self.dtype = dtype
+
+    def data_ptr(self) -> int:
+        return self.address
+
+
+def chosen_by_triton(kernel: Any, *args: Any, **options: Any) -> Any:
+    """The kernel that Triton's own run chooses: the oracle."""
+    return triton.runtime.jit.JITFunction.run(
+        kernel, *args, grid=(1,), warmup=False, **options
+    )
