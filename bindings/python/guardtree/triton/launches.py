@@ -71,10 +71,11 @@ class Installed:
         backend = kernel.device_caches[driver.active.get_current_device()][3]
         if not getattr(backend, "supports_native_tensor_specialization", False):
             raise facts.NotServed(f"a key of its own in {type(backend).__name__}")
-        for parameter in kernel.params:
+        # What a table finds by a hash goes first: constants before what runs Python.
+        facts.guard_options(guards.local(OPTIONS), options)
+        for parameter in sorted(kernel.params, key=lambda each: not each.is_constexpr):
             at = guards.local(parameter.name)
             facts.guard_argument(at, given[parameter.name], parameter)
-        facts.guard_options(guards.local(OPTIONS), options)
 
     def add(
         self,
