@@ -21,7 +21,7 @@ from statistics import median
 from time import process_time_ns
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "triton"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "launches"))
 
 FORMS = {
     "5 arguments": "p[0], p[1], p[2], 1000, {last}",
