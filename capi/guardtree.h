@@ -282,7 +282,7 @@ static inline const guardtree_api* guardtree_import_size(size_t size) {
         PyErr_Format(PyExc_ImportError,
                      "this extension was built for guardtree's C interface %d, the "
                      "installed guardtree %s has %d: install a guardtree that has %d, "
-                     "or build the extension anew",
+                     "or build the extension again",
                      GUARDTREE_ABI, api->version, (int)api->abi, GUARDTREE_ABI);
         return NULL;
     }

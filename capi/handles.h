@@ -27,7 +27,7 @@ struct guardtree_table : guardtree::Counted {
     /// values; entries with bound values; guards that run user code, with or without
     /// bound values.
     enum class Way : uint8_t { leaf, values, bound, pinned } way = Way::leaf;
-    size_t most_bound = 0;  ///< maximum number of bound values
+    size_t max_bound = 0;  ///< maximum number of bound values
     uint64_t misses = 0;
     /// refers to no object if the scope is a code object
     guardtree::Identity function;

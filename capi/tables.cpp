@@ -213,8 +213,8 @@ bool read_nodes(std::span<const int64_t> nodes, const Tree& tree,
 /// Replaces the entries. The old ones are released last, because that may run user
 /// code.
 void set_entries(guardtree_table& table, Shared<Table> entries) noexcept {
-    const size_t most = entries->most_bound();
-    table.most_bound = most;
+    const size_t most = entries->max_bound();
+    table.max_bound = most;
     using Way = guardtree_table::Way;
     table.way = entries->calls_python() ? Way::pinned
                 : most                  ? Way::bound
@@ -308,7 +308,7 @@ int table_remove(guardtree_table* table, uint64_t entry) {
 }
 
 size_t table_bound(const guardtree_table* table) {
-    return table ? table->most_bound : 0;
+    return table ? table->max_bound : 0;
 }
 
 size_t table_scratch(const guardtree_table* table) {
@@ -369,8 +369,8 @@ int lookup_bound(guardtree_table* table, guardtree_view* view, PyObject** scratc
                  size_t size, guardtree_found* found, guardtree_bound* bound) {
     if (!table || !bound) return GUARDTREE_NULL;
     bound->count = 0;
-    if (bound->size < table->most_bound) return GUARDTREE_TOO_SMALL;
-    if (table->most_bound && !bound->values) return GUARDTREE_NULL;
+    if (bound->size < table->max_bound) return GUARDTREE_TOO_SMALL;
+    if (table->max_bound && !bound->values) return GUARDTREE_NULL;
     return look_up(table, view, scratch, size, found, bound);
 }
 

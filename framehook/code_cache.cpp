@@ -110,7 +110,7 @@ void CodeCache::add(Shared<Entry> entry) {
         instead = table_->least_recent();
     // Everything that allocates comes first, so nothing has changed if it throws.
     std::string reason = "evicted: the code has as many entries as it may";
-    removals_.reserve(most_removals);
+    removals_.reserve(max_removals);
     Shared<Table> made = table_->with(entry, instead);
     ++counters.compiled;
     entry->last_use = use_clock++;  // hits from now on have a later time
@@ -125,7 +125,7 @@ void CodeCache::add(Shared<Entry> entry) {
 
 bool CodeCache::remove(const Entry& entry, std::string reason) {
     const Shared<Table> present = table_;
-    removals_.reserve(most_removals);
+    removals_.reserve(max_removals);
     Shared<Table> made = present->without(entry);
     if (made->entries().size() == present->entries().size()) return false;
     ++counters.invalidated;
@@ -136,7 +136,7 @@ bool CodeCache::remove(const Entry& entry, std::string reason) {
 
 void CodeCache::note_removal(const Entry& entry, std::string reason) noexcept {
     counters.dropped_hits += entry.hits;
-    if (removals_.size() == most_removals) removals_.erase(removals_.begin());
+    if (removals_.size() == max_removals) removals_.erase(removals_.begin());
     removals_.push_back({entry.hits, std::move(reason)});
 }
 
@@ -173,7 +173,7 @@ void CodeCache::reset() noexcept {
     counters = {};
     skipped = false;
     limit_reached = false;
-    most_inside = Mode::compile;
+    max_inside = Mode::compile;
     failure.clear();
     fruitless_ = 0;
 }

@@ -80,7 +80,7 @@ public:
 
     /// Whether its frames cannot take the fast path.
     bool is_special() const noexcept {
-        return skipped | (most_inside != Mode::compile);  // one branch
+        return skipped | (max_inside != Mode::compile);  // one branch
     }
 
     void drop_dead_entries();
@@ -109,14 +109,14 @@ public:
     /// a miss did not call the callback because of the limit
     bool limit_reached = false;
     /// The mode allowed for frames of this code object and everything that they call.
-    Mode most_inside = Mode::compile;
+    Mode max_inside = Mode::compile;
     std::string failure;  ///< why it is skipped, if a compiler marked it as failed
 
 private:
     /// Requires room for one more removal.
     void note_removal(const Entry& entry, std::string reason) noexcept;
 
-    static constexpr size_t most_removals = 8;
+    static constexpr size_t max_removals = 8;
 
     Shared<Table> table_ = Table::empty();
     std::vector<Removal> removals_;

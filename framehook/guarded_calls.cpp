@@ -254,7 +254,7 @@ PyObject* GuardedCalls::find_and_call(GuardedCalls& calls, PyFunctionObject* fun
         const Shared<Table> table = calls.table_;
         switch (calls.find(*table, function, call, target)) {
         case Found::exception: return nullptr;
-        // The function itself tells of arguments that misfit.
+        // The function itself raises for arguments that do not fit.
         case Found::nothing: return missed(calls, function, call);
         case Found::target: note_hit(*target.entry);
         }

@@ -182,7 +182,7 @@ public:
     PyObject* plain() const noexcept { return plain_.get(); }
 
     /// Its Python object is going, or is emptied by the collector.
-    void let_go() noexcept {
+    void release() noexcept {
         owner = nullptr;
         end();
     }

@@ -84,7 +84,7 @@ GuardedFunction* GuardedFunction::find(PyFunctionObject* function) noexcept {
     return found && found->function_.is(as_object(function)) ? found : nullptr;
 }
 
-void GuardedFunction::let_all_go() noexcept {
+void GuardedFunction::release_all() noexcept {
     remove_all_guarded();
 }
 

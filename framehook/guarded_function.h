@@ -34,7 +34,7 @@ public:
     static GuardedFunction* find(PyFunctionObject* function) noexcept;
 
     /// Every function is on its own again: at interpreter exit.
-    static void let_all_go() noexcept;
+    static void release_all() noexcept;
 
     /// Forgets all entries and gives the slot back. False where somebody has put their
     /// own entry above ours since: ours stays below it and passes calls on.

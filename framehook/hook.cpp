@@ -348,9 +348,9 @@ PyObject* decide(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* cod
 /// A frame of a code object that is skipped, or that limits the mode of its callees.
 [[gnu::noinline]] PyObject* evaluate_special(PyThreadState* thread,
                                              CPython::Frame* frame, CodeCache* cache) {
-    if (!cache || cache->most_inside == Mode::compile)
+    if (!cache || cache->max_inside == Mode::compile)
         return evaluate_below(thread, frame, 0);
-    const HookLimit limit(cache->most_inside);
+    const HookLimit limit(cache->max_inside);
     if (cache->skipped || hook_thread.allowed() == Mode::off)
         return evaluate_below(thread, frame, 0);
     return evaluate_decided(thread, frame, CPython::code(frame), cache, false);

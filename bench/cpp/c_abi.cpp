@@ -19,7 +19,7 @@
 namespace guardtree::bench {
 namespace {
 
-constexpr size_t most_words = 64;
+constexpr size_t max_words = 64;
 
 /// A function of two locals, and guards on them that pass: in C++, and in a table of
 /// the C interface.
@@ -60,7 +60,7 @@ std::shared_ptr<BothTables> tables_of(const char* guards) {
 
 void measure_direct(benchmark::State& state, const BothTables& both, bool makes_view) {
     const Table& table = *both.direct;
-    PyObject* values[most_words];
+    PyObject* values[max_words];
     const auto look_up = [&](const View& view) {
         Lookup lookup(table, view, values, Lookup::mode_of(table));
         return lookup.find();
@@ -87,7 +87,7 @@ void measure_direct(benchmark::State& state, const BothTables& both, bool makes_
 
 void measure_through(benchmark::State& state, const BothTables& both, bool makes_view) {
     const guardtree_api* const table = api();
-    PyObject* scratch[most_words];
+    PyObject* scratch[max_words];
     guardtree_found found;
     bool passed = true;
     in_frame_of(both.subject.function.get(), both.subject.arguments,
@@ -99,8 +99,8 @@ void measure_through(benchmark::State& state, const BothTables& both, bool makes
                     for ([[maybe_unused]] auto _ : state) {
                         benchmark::DoNotOptimize(entered);
                         if (makes_view) table->view_of_frame(&view, entered);
-                        passed &= table->lookup(both.through, &view, scratch,
-                                                most_words, &found) == GUARDTREE_HIT;
+                        passed &= table->lookup(both.through, &view, scratch, max_words,
+                                                &found) == GUARDTREE_HIT;
                         if (makes_view) table->view_end(&view);
                     }
                     table->view_end(&view);

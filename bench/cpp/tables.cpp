@@ -214,7 +214,7 @@ void measure_adding(benchmark::State& state, const Entries& entries, bool one) {
 
 void register_tables(const Register& add) {
     constexpr size_t counts[] = {1, 2, 4, 8, 16, 64, 1024, 16384};
-    constexpr size_t most_scanned = 1024;
+    constexpr size_t max_scanned = 1024;
     constexpr std::pair<const char*, Order> orders[] = {
         {"cyclic", Order::cyclic}, {"random", Order::random}, {"miss", Order::miss}};
     for (const Difference& difference : differences) {
@@ -241,7 +241,7 @@ void register_tables(const Register& add) {
                 add(whole, [get, order = order](benchmark::State& state) {
                     measure(state, get(), order, found);
                 });
-                if (count > most_scanned) continue;
+                if (count > max_scanned) continue;
                 add(whole + "/one_by_one",
                     [get, order = order](benchmark::State& state) {
                         measure(state, get(), order, found_by_scan);

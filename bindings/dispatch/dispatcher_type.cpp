@@ -45,7 +45,7 @@ int initialise(PyObject* self, PyObject* arguments, PyObject* keywords) noexcept
 /// Takes the calls out of the object; what they refer to goes with the result.
 Shared<DispatchedCalls> take_calls(PyObject* self) noexcept {
     auto taken = std::exchange(DispatcherObject::of(self)->calls, {});
-    if (taken) taken->let_go();
+    if (taken) taken->release();
     return taken;
 }
 

@@ -291,8 +291,8 @@ py::object explain_call(const py::object& self, const py::args& arguments,
     const Shared<Table> table = calls->table();
     if (function.get()->func_code != as_object(calls->code())) {
         throw py::type_error(
-            "the function has other code than its entries were made for, so its calls "
-            "run plain: give it the code back, or guard it anew");
+            "the function's code is not the code that its entries were made for, so "
+            "its calls run unguarded: restore its __code__, or guard it again");
     }
     const VectorCall call = given.call();
     const auto slots = static_cast<size_t>(calls->code()->co_nlocalsplus);

@@ -230,7 +230,7 @@ void bind_test_switches(py::module_& module) {
     define_function(module, "_dicts_built", calling<&dicts_built>);
     define_function(module, "_shut_down", [] {
         observe(py::none(), py::none());
-        GuardedFunction::let_all_go();
+        GuardedFunction::release_all();
         shut_down();
         tear_down_watched_dicts();
     });

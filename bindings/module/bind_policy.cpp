@@ -74,13 +74,13 @@ py::dict get_policy(const py::object& code) {
 }
 
 void limit_inside(py::handle code, Mode most) {
-    cache_of(code).most_inside = most;
+    cache_of(code).max_inside = most;
 }
 
 void skip_code(py::handle code, bool recursive) {
     CodeCache& cache = cache_of(code);
     cache.skipped = true;
-    if (recursive) cache.most_inside = Mode::off;
+    if (recursive) cache.max_inside = Mode::off;
 }
 
 void fail_code(py::handle code, const std::string& reason) {

@@ -18,7 +18,7 @@
 namespace guardtree::dsl {
 namespace {
 
-constexpr size_t most_operands = std::max({
+constexpr size_t max_operands = std::max({
 #define X(type, stem) operand_count<guardtree::type>,
     GUARDTREE_OPS(X)
 #undef X
@@ -79,7 +79,7 @@ private:
         const auto* name =
             now.operands == 1 ? std::get_if<std::string_view>(literal_) : nullptr;
         if (name) {
-            for (size_t i = 0; i < std::min(beginning_count_, most_beginnings); ++i) {
+            for (size_t i = 0; i < std::min(beginning_count_, max_beginnings); ++i) {
                 const Beginning& known = beginnings_[i];
                 if (known.code != now.code || *known.name != *name) continue;
                 next_literal();
@@ -91,7 +91,7 @@ private:
         Op root;
         if (!read(now, root) || !tree_.child(0, root, at, problem_)) return false;
         if (name) {
-            Beginning& last = beginnings_[beginning_count_++ % most_beginnings];
+            Beginning& last = beginnings_[beginning_count_++ % max_beginnings];
             last.code = now.code;
             last.name = name;
             last.node = at;
@@ -162,7 +162,7 @@ private:
         int right = -1;
         // The result is parsed again from its text, and the parser has this limit.
         nesting_ += nesting;
-        if (nesting_ > IntegerBuilder::most_nesting)
+        if (nesting_ > IntegerBuilder::max_nesting)
             return refuse_claim("expected less nesting");
         if (is_inside) to.write("(");
         if (has_left && !add_term(to, precedence, left)) return false;
@@ -198,7 +198,7 @@ private:
         int64_t number = 0;
         if (!next_integer(number)) return false;
         const int nesting = number == INT64_MIN ? 2 : number < 0;
-        if (nesting_ + nesting > IntegerBuilder::most_nesting)
+        if (nesting_ + nesting > IntegerBuilder::max_nesting)
             return refuse_claim("expected less nesting");
         // The smallest one cannot be written as a literal.
         to.write(number == INT64_MIN ? "(-9223372036854775807 - 1)"
@@ -236,8 +236,8 @@ private:
     }
 
     bool read_several(const Instruction& now, Op& to) {
-        std::array<Owned<>, most_operands> owned;
-        std::array<PyObject*, most_operands> operands{};
+        std::array<Owned<>, max_operands> owned;
+        std::array<PyObject*, max_operands> operands{};
         for (size_t i = 0; i < now.operands; ++i) {
             owned[i] = next_object();
             operands[i] = owned[i].get();
@@ -357,7 +357,7 @@ private:
         NodeId node;
     };
 
-    static constexpr size_t most_beginnings = 8;
+    static constexpr size_t max_beginnings = 8;
 
     const Instruction* instruction_;  ///< the next one
     const Instruction* end_;
@@ -367,7 +367,7 @@ private:
     Diagnostic& problem_;
     std::vector<NodeId> values_;  ///< the values of a relation
     int nesting_ = 0;             ///< nesting around the current term
-    std::array<Beginning, most_beginnings> beginnings_;  ///< the latest ones, in a ring
+    std::array<Beginning, max_beginnings> beginnings_;  ///< the latest ones, in a ring
     size_t beginning_count_ = 0;
 };
 

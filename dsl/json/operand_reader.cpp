@@ -296,7 +296,7 @@ Owned<> JsonOperandReader::tagged(PyObject* value, unsigned depth) {
         known += (known.empty() ? "" : ", ") + std::string(tag.name);
     }
     if (body && ascii(key) == "ref")
-        return refused("a ref stands only where a guard speaks of an object");
+        return refused("a ref is allowed only where a guard names an object");
     return refused("expected an object of one of the keys " + known);
 }
 

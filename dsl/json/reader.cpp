@@ -24,7 +24,7 @@ using At = JsonProgress::At;
 /// Why a text must not be passed to `json`, which recurses and takes quadratic time for
 /// ints. Empty if it can.
 std::string excess_of(std::string_view text, size_t deepest) {
-    constexpr size_t most_digits = 400;
+    constexpr size_t max_digits = 400;
     size_t depth = 0;
     size_t digits = 0;
     bool is_in_string = false;
@@ -41,8 +41,8 @@ std::string excess_of(std::string_view text, size_t deepest) {
         if ((each == ']' || each == '}') && depth > 0) --depth;
         if (depth > deepest)
             return "lists and objects nest deeper than " + std::to_string(deepest);
-        if (digits > most_digits) {
-            return "a number has more than " + std::to_string(most_digits) +
+        if (digits > max_digits) {
+            return "a number has more than " + std::to_string(max_digits) +
                    " digits; large ints are written {\"int\": \"0x...\"}";
         }
     }

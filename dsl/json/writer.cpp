@@ -40,7 +40,7 @@ std::string operands_text(const Op& op, std::string& reason) {
     for (const Owned<>& each : owned) objects.push_back(each.get());
     std::string text = json_operands(op.code(), objects, reason);
     if (reason.empty() && !is_as_it_was(op, objects)) {
-        reason = "an object that it speaks of has died, or has changed since";
+        reason = "an object that it names has died or has changed";
     }
     return text;
 }

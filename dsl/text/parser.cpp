@@ -13,7 +13,7 @@ using Kind = SyntaxKind;
 
 constexpr int deepest = 200;  // calls of the parser, each a few C frames
 // of expressions, which are processed recursively
-constexpr uint16_t most_depth = 1000;
+constexpr uint16_t max_depth = 1000;
 
 constexpr std::array<std::string_view, 35> keywords = {
     "False",  "None",   "True",    "and",      "as",       "assert", "async",
@@ -43,7 +43,7 @@ std::string printable(std::string_view part) {
     return text;
 }
 
-constexpr size_t most_shown = 100;  // of a long line
+constexpr size_t max_shown = 100;  // of a long line
 
 size_t width_of(std::string_view text) {
     return text.size() -
@@ -113,7 +113,7 @@ private:
         for (const SyntaxId part : made.parts) {
             made.depth = std::max<uint16_t>(made.depth, to_[part].depth);
         }
-        if (++made.depth > most_depth) return refuse("less nesting", {});
+        if (++made.depth > max_depth) return refuse("less nesting", {});
         made.span = {begin, last_end_};
         to_.all_.push_back(std::move(made));
         return static_cast<SyntaxId>(to_.all_.size() - 1);
@@ -431,7 +431,7 @@ TextPlace place_of(std::string_view text, const TextProblem& problem) {
     std::string sentence = problem.refusal;
     if (sentence.empty()) {
         const std::string found =
-            printable(text.substr(begin, std::min(end - begin, most_shown)));
+            printable(text.substr(begin, std::min(end - begin, max_shown)));
         sentence = "expected " + problem.expected + ", found " +
                    (begin == text.size() ? "the end" : "'" + found + "'");
     }
@@ -447,22 +447,21 @@ std::string problem_text(std::string_view text, const TextProblem& problem) {
     const TextPlace place = place_of(text, problem);
     const size_t begin = std::min(problem.span.begin, text.size());
     const size_t line_end = std::min(text.find('\n', begin), text.size());
-    constexpr size_t most_before = 60;
+    constexpr size_t max_before = 60;
     std::string sentence = "line " + std::to_string(place.line) + ", column " +
                            std::to_string(place.column) + ": " + place.sentence;
     // Shows only part of a long line.
     const size_t before = text.substr(0, begin).rfind('\n');
     const size_t line_begin = before == text.npos ? 0 : before + 1;
-    const size_t from = begin - std::min(begin - line_begin, most_before);
+    const size_t from = begin - std::min(begin - line_begin, max_before);
     const std::string before_it = printable(text.substr(from, begin - from));
     const std::string rest =
-        printable(text.substr(begin, std::min(line_end - begin, most_shown)));
-    sentence += "\n    " + before_it + rest + "\n    " +
-                std::string(width_of(before_it), ' ') + "^" +
-                std::string(std::clamp<size_t>(place.end_column - place.column, 1,
-                                               most_shown) -
-                                1,
-                            '~');
+        printable(text.substr(begin, std::min(line_end - begin, max_shown)));
+    sentence +=
+        "\n    " + before_it + rest + "\n    " + std::string(width_of(before_it), ' ') +
+        "^" +
+        std::string(
+            std::clamp<size_t>(place.end_column - place.column, 1, max_shown) - 1, '~');
     if (!problem.hint.empty()) sentence += "\nhint: " + problem.hint;
     return sentence;
 }

@@ -23,11 +23,11 @@ struct TextPattern {
 
 /// The expressions of a text at the placeholders of a pattern.
 struct TextFit {
-    static constexpr size_t most_operands = 3;
+    static constexpr size_t max_operands = 3;
 
     SyntaxId value = no_syntax;
-    std::array<SyntaxId, most_operands> operands = {no_syntax, no_syntax, no_syntax};
-    std::array<std::string_view, most_operands> names = {};  ///< names of attributes
+    std::array<SyntaxId, max_operands> operands = {no_syntax, no_syntax, no_syntax};
+    std::array<std::string_view, max_operands> names = {};  ///< names of attributes
     std::vector<SyntaxId> values;  ///< the values of a relation
 };
 

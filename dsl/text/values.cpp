@@ -19,7 +19,7 @@ namespace {
 using Kind = SyntaxKind;
 
 /// The maximum size of a literal or a power. More is probably a mistake.
-constexpr size_t most_bits = 1 << 20;
+constexpr size_t max_bits = 1 << 20;
 
 Owned<> integer_of(const std::string& digits) {
     char* end = nullptr;
@@ -55,7 +55,7 @@ Owned<> power_of(PyObject* base, PyObject* exponent) {
     int bits = 0;
     (void)std::frexp(size, &bits);
     if (static_cast<double>(std::abs(bits)) * static_cast<double>(times) >
-        static_cast<double>(most_bits)) {
+        static_cast<double>(max_bits)) {
         return {};
     }
     return Owned<>::steal(PyNumber_Power(base, exponent, Py_None));

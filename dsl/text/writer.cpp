@@ -38,7 +38,7 @@ std::string word_of(const Op& op) {
 }
 
 /// The parser refuses deeper expressions (TextSyntax).
-constexpr size_t most_text_depth = 1000;
+constexpr size_t max_text_depth = 1000;
 
 /// Ops as text. Objects without a name are given one. Templates come before their use
 /// in generic lambdas, because Clang 14 does not find them otherwise.
@@ -295,8 +295,8 @@ private:
         for (const NodeId id : std::span(order_).subspan(1)) {
             const Node& node = tree_.node(id);
             depth[id] = depth[node.parent] + 1;
-            if (depth[id] > most_text_depth) {
-                refuse("a path has more than " + std::to_string(most_text_depth) +
+            if (depth[id] > max_text_depth) {
+                refuse("a path has more than " + std::to_string(max_text_depth) +
                        " steps");
                 return false;
             }

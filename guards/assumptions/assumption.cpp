@@ -14,10 +14,10 @@ namespace guardtree {
 namespace {
 
 /// Passes in a row from the same start that arm again, at most.
-constexpr uint32_t most_wanted_passes = 1u << 16;
+constexpr uint32_t max_wanted_passes = 1u << 16;
 
 /// Arming again at once is worth trying so often.
-constexpr uint32_t most_short_lives = 4;
+constexpr uint32_t max_short_lives = 4;
 
 /// What held for so long was worth arming.
 constexpr auto long_enough = std::chrono::milliseconds(10);
@@ -129,8 +129,8 @@ void Assumption::wait_longer() noexcept {
     if (std::chrono::steady_clock::now() - armed_at_ > long_enough) {
         wanted_passes_ = std::max(wanted_passes_ / 2, uint32_t{1});
         short_lives_ = 0;
-    } else if (++short_lives_ > most_short_lives) {
-        wanted_passes_ = std::min(wanted_passes_ * 2, most_wanted_passes);
+    } else if (++short_lives_ > max_short_lives) {
+        wanted_passes_ = std::min(wanted_passes_ * 2, max_wanted_passes);
     }
 }
 

@@ -33,7 +33,7 @@ AssumptionCounts assumption_counts;
 namespace {
 
 /// Changes of what is relied on after which a dict is read directly instead.
-constexpr uint32_t most_changes = 12;
+constexpr uint32_t max_changes = 12;
 
 /// Whoever depends on one thing. Those that were broken are taken out: what nobody
 /// relies on costs nothing.
@@ -239,7 +239,7 @@ void demote(Record& record) noexcept {
 }
 
 void count_change(Record& record) noexcept {
-    if (++record.changes >= most_changes) demote(record);
+    if (++record.changes >= max_changes) demote(record);
 }
 
 /// Drops the record of a dict that is dead or not watched.

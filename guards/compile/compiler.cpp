@@ -31,7 +31,7 @@ namespace guardtree {
 namespace {
 
 /// Limits the stack that a walk needs: 8 bytes per value.
-constexpr size_t most_values = 4096;
+constexpr size_t max_values = 4096;
 
 bool makes_reference(const Op& op) noexcept {
     return dispatch(op, [](const auto& concrete) {
@@ -67,7 +67,7 @@ public:
           blocks_(tree, order_, code) {}
 
     bool run() {
-        if (bound_.size() > most_values) {
+        if (bound_.size() > max_values) {
             refuse_size(bound_.size());
             return false;
         }
@@ -240,7 +240,7 @@ private:
     bool emit_relations() {
         for (CheckId id = 0; id < tree_.relations().size(); ++id) {
             const RelationCheck& relation = tree_.relations()[id];
-            if (relation.nodes.size() > most_values) {
+            if (relation.nodes.size() > max_values) {
                 refuse_size(relation.nodes.size());
                 return false;
             }
@@ -340,7 +340,7 @@ private:
         }
         find_owned();
         const size_t values = give_places();
-        if (values > most_values) {
+        if (values > max_values) {
             refuse_size(values);
             return false;
         }
@@ -370,7 +370,7 @@ private:
     void refuse_size(size_t values) {
         problem_ = {PyExc_OverflowError, "the guards need " + std::to_string(values) +
                                              " values at once, more than " +
-                                             std::to_string(most_values) +
+                                             std::to_string(max_values) +
                                              "; split the tree"};
     }
 

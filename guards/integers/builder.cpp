@@ -9,8 +9,8 @@
 namespace guardtree {
 namespace {
 
-constexpr size_t most_parts = 4096;  // the tree of a sum is as deep as the sum is long
-constexpr size_t most_names = 255;
+constexpr size_t max_parts = 4096;  // the tree of a sum is as deep as the sum is long
+constexpr size_t max_names = 255;
 constexpr size_t usual_parts = 8;
 
 IntegerSyntax::Kind kind_of(IntegerOperator operation) {
@@ -82,7 +82,7 @@ int IntegerBuilder::add_operation(IntegerOperator operation, int left, int right
 }
 
 int IntegerBuilder::add(const IntegerSyntax& node) {
-    if (syntax_.size() == most_parts) return -1;
+    if (syntax_.size() == max_parts) return -1;
     syntax_.push_back(node);
     return static_cast<int>(syntax_.size() - 1);
 }
@@ -91,10 +91,10 @@ bool IntegerBuilder::finish(int root, std::string& problem) {
     const size_t names = to_.names_.size();
     problem.clear();
     if (root < 0) {
-        problem = "it has more than " + std::to_string(most_parts) + " parts";
-    } else if (names == 0 || names > most_names) {
-        problem = "it speaks of " + std::to_string(names) +
-                  " values; a relation needs 1 to 255";
+        problem = "it has more than " + std::to_string(max_parts) + " parts";
+    } else if (names == 0 || names > max_names) {
+        problem = "it has " + std::to_string(names) +
+                  " names; a relation takes 1 to 255 values";
     } else if (!IntegerCompiler(syntax_, to_).compile(root)) {
         problem = "it is nested too deeply";
     }

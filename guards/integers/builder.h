@@ -112,7 +112,7 @@ public:
 
     /// The maximum number of parentheses, signs and negations around a part of the
     /// text.
-    static constexpr int most_nesting = 64;
+    static constexpr int max_nesting = 64;
 
     explicit IntegerBuilder(IntegerExpression& to);
 

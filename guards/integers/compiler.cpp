@@ -99,7 +99,7 @@ void IntegerCompiler::claim(int index) {
 bool IntegerCompiler::compile(int root) {
     claim(root);
     to_.recognize_comparison();
-    return deepest_ <= IntegerExpression::most_depth;
+    return deepest_ <= IntegerExpression::max_depth;
 }
 
 }  // namespace guardtree

@@ -44,7 +44,7 @@ struct IntegerExpression::Machine {
     PyObject* const* values;
     int64_t accumulator = 0;
     size_t depth = 0;
-    int64_t stack[most_depth];
+    int64_t stack[max_depth];
 
     template <Mode mode>
     [[gnu::always_inline]] bool fetch(const Instruction& at, int64_t& to) noexcept {

@@ -125,7 +125,7 @@ private:
         std::string after = {};
     };
 
-    static constexpr size_t most_depth = 16;  ///< of the stack below the accumulator
+    static constexpr size_t max_depth = 16;  ///< of the stack below the accumulator
 
     enum class Outcome : uint8_t { fails, holds, undefined };
 

@@ -136,7 +136,7 @@ private:
 
     int negation() {
         if (token_ != "not") return comparison();
-        if (++depth_ > IntegerBuilder::most_nesting) return refuse("less nesting");
+        if (++depth_ > IntegerBuilder::max_nesting) return refuse("less nesting");
         keep_operator();
         const int inner = negation();
         --depth_;
@@ -175,7 +175,7 @@ private:
     int factor() {
         if (token_ == "-" || token_ == "+") {
             const bool negates = token_ == "-";
-            if (++depth_ > IntegerBuilder::most_nesting) return refuse("less nesting");
+            if (++depth_ > IntegerBuilder::max_nesting) return refuse("less nesting");
             keep_token();
             const int inner = factor();
             --depth_;
@@ -183,7 +183,7 @@ private:
             return negates ? operation(IntegerOperator::negative, -1, inner) : inner;
         }
         if (token_ == "(") {
-            if (++depth_ > IntegerBuilder::most_nesting) return refuse("less nesting");
+            if (++depth_ > IntegerBuilder::max_nesting) return refuse("less nesting");
             keep_token();
             const int inner = disjunction();
             --depth_;

@@ -10,7 +10,7 @@ struct Native {
     static constexpr Info info{
         .name = "native",
         .summary =
-            "The C function in a capsule says so: `int (*)(PyObject* value, void* "
+            "The C function in a capsule decides: `int (*)(PyObject* value, void* "
             "context)`, with the capsule's context. 1 passes, 0 fails, -1 is an error "
             "with an exception set. The capsule is called guardtree.native_check.",
         .python = "call_native(function, value)",

@@ -10,7 +10,7 @@ struct NativePure {
     static constexpr Info info{
         .name = "native_pure",
         .summary =
-            "The C function in a capsule says so, as for `native`, and promises to run "
+            "The C function in a capsule decides, as for `native`, and promises to run "
             "no Python code, to keep the GIL and to raise nothing: 1 passes, all else "
             "fails. It costs less than `native`, after which nothing that guards have "
             "read before is sure. The capsule is called guardtree.native_pure.",

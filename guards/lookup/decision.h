@@ -38,7 +38,7 @@ Facts facts_of(const Program& program);
 class Decision {
 public:
     /// The maximum number of runs that a view can lead to.
-    static constexpr size_t most_runs = 8;
+    static constexpr size_t max_runs = 8;
 
     /// Builds the index of these entries, in insertion order.
     explicit Decision(std::span<const Candidate> entries);

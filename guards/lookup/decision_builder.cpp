@@ -57,7 +57,7 @@ public:
     void run() {
         std::vector<uint32_t> all(entries_.size());
         for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
-        build(std::move(all), Decision::most_runs);
+        build(std::move(all), Decision::max_runs);
         const Decision::Node& root = to_.nodes_.front();
         to_.is_disjoint_ =
             root.splits.size() == 1 && root.rest.empty() && to_.nodes_.size() == 1;
@@ -84,10 +84,10 @@ private:
 
     /// A question with a lower score costs more than it saves.
     static constexpr double least_score = 1.4;
-    static constexpr size_t most_splits = 3;
+    static constexpr size_t max_splits = 3;
     static constexpr size_t least_node = 4;
     /// Ranges that overlap more than this would fill a split with copies.
-    static constexpr double most_overlaps = 8;
+    static constexpr double max_overlaps = 8;
 
     void note_facts(size_t entry) {
         for (auto& [asked, keys] : facts_of(entries_[entry].entry->program)) {
@@ -150,7 +150,7 @@ private:
             Score& score = at.value();
             if (is_of_ranges(question)) {
                 score.squares = overlaps(score.ranges);
-                if (score.squares > most_overlaps * score.asked) continue;
+                if (score.squares > max_overlaps * score.asked) continue;
             }
             const double value = score.value() - cost_of(questions_[question]);
             const bool is_better = value > most || (value == most && question < best);
@@ -169,13 +169,13 @@ private:
         return 0.01 * static_cast<double>(question.path.steps.size() + 2 * is_far);
     }
 
-    /// Appends a node for these entries that leads to at most most_runs runs.
-    uint32_t build(Numbers entries, size_t most_runs) {
+    /// Appends a node for these entries that leads to at most max_runs runs.
+    uint32_t build(Numbers entries, size_t max_runs) {
         const auto number = static_cast<uint32_t>(to_.nodes_.size());
         to_.nodes_.emplace_back();
         std::vector<Numbers> asked;
         std::vector<uint32_t> chosen;
-        while (chosen.size() < std::min(most_splits, most_runs - 1)) {
+        while (chosen.size() < std::min(max_splits, max_runs - 1)) {
             const uint32_t question = best_question(entries);
             if (question == Bucket::none) break;
             const auto left = std::stable_partition(
@@ -187,7 +187,7 @@ private:
         }
         for (const uint32_t entry : entries)
             to_.nodes_[number].rest.push_back(entries_[entry]);
-        const size_t runs_left = chosen.empty() ? 0 : (most_runs - 1) / chosen.size();
+        const size_t runs_left = chosen.empty() ? 0 : (max_runs - 1) / chosen.size();
         for (size_t i = 0; i < chosen.size(); ++i) {
             Split split(questions_[chosen[i]]);
             if (is_of_ranges(chosen[i]))
@@ -200,7 +200,7 @@ private:
     }
 
     void fill_buckets(Split& split, uint32_t question, const Numbers& entries,
-                      size_t most_runs) {
+                      size_t max_runs) {
         tsl::robin_map<uint64_t, Numbers, KeyHash> sharing;
         for (const uint32_t entry : entries) {
             for (const uint64_t key : fact(entry, question)->keys)
@@ -209,12 +209,12 @@ private:
         split.buckets.max_load_factor(Split::load);
         split.buckets.reserve(sharing.size());
         for (const auto& [key, others] : sharing)
-            fill(split.buckets[key], others, most_runs);
+            fill(split.buckets[key], others, max_runs);
     }
 
     /// A new range starts where the range of an entry starts, and after its end.
     void fill_ranges(Split& split, uint32_t question, const Numbers& entries,
-                     size_t most_runs) {
+                     size_t max_runs) {
         std::vector<std::pair<int64_t, uint32_t>> begins;
         std::vector<std::pair<int64_t, uint32_t>> ends;
         std::set<int64_t> starts;
@@ -240,15 +240,15 @@ private:
                 inside.erase(end->second);
             for (; begin != begins.end() && begin->first == start; ++begin)
                 inside.insert(begin->second);
-            fill(split.ranges[i], {inside.begin(), inside.end()}, most_runs);
+            fill(split.ranges[i], {inside.begin(), inside.end()}, max_runs);
         }
     }
 
-    void fill(Bucket& bucket, const Numbers& entries, size_t most_runs) {
-        const bool is_node = entries.size() >= least_node && most_runs > 1 &&
+    void fill(Bucket& bucket, const Numbers& entries, size_t max_runs) {
+        const bool is_node = entries.size() >= least_node && max_runs > 1 &&
                              best_question(entries) != Bucket::none;
         if (is_node) {
-            bucket = Bucket(build(entries, most_runs));
+            bucket = Bucket(build(entries, max_runs));
         } else {
             for (const uint32_t entry : entries)
                 to_.append(bucket, entries_[entry], Facts());

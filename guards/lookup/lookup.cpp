@@ -8,7 +8,7 @@ namespace guardtree {
 
 void Lookup::hold_values() noexcept {
     if (!HeldSlotsView::room(*view_)) return;
-    PyObject** const words = bound() + table_->most_bound();
+    PyObject** const words = bound() + table_->max_bound();
     view_ = &held_.slots.emplace(*view_, words);
 }
 

@@ -187,7 +187,7 @@ private:
     };
 
     static size_t held_room(const Table& table, const View& view) noexcept {
-        return size_t{table.value_count()} + table.most_bound() +
+        return size_t{table.value_count()} + table.max_bound() +
                HeldSlotsView::room(view);
     }
 

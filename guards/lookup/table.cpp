@@ -55,7 +55,7 @@ int Table::traverse(visitproc visit, void* arg) const {
 
 void Table::append(Shared<Entry> entry) {
     value_count_ = std::max(value_count_, entry->program.value_count());
-    most_bound_ = std::max(most_bound_, bound_count(entry->program));
+    max_bound_ = std::max(max_bound_, bound_count(entry->program));
     is_leaf_ = is_leaf_ && entry->program.is_leaf();
     calls_python_ = calls_python_ || entry->program.calls_python();
     for (const SlotName& name : entry->program.names()) {
@@ -196,7 +196,7 @@ template <Walkable W>
 [[gnu::noinline]] const Entry* gathered_match(const Table& table, const W& view,
                                               PyObject** values) noexcept {
     const Decision& decision = *table.decision();
-    Run runs[Decision::most_runs];
+    Run runs[Decision::max_runs];
     const Run* end = decision.gather(view, runs);
     for (Run* run = next_of(runs, end); run; run = next_of(runs, end)) {
         const Candidate& candidate = *run->at++;

@@ -105,7 +105,7 @@ public:
     uint16_t value_count() const noexcept { return value_count_; }
 
     /// The maximum number of bound values of an entry.
-    size_t most_bound() const noexcept { return most_bound_; }
+    size_t max_bound() const noexcept { return max_bound_; }
 
     bool calls_python() const noexcept { return calls_python_; }
 
@@ -161,7 +161,7 @@ private:
     bool is_leaf_ = true;
     bool is_disjoint_ = false;  ///< with only_split_: no view can pass two entries
     std::vector<SlotName> names_;
-    size_t most_bound_ = 0;
+    size_t max_bound_ = 0;
     size_t decided_for_ = 0;  ///< number of entries when the decision was built
 };
 

@@ -171,11 +171,11 @@ size_t hash_to(PyObject* constant, int depth) noexcept {
         mix(hash_of_bits(number.real));
         mix(hash_of_bits(number.imag));
     } else if (type == &PyTuple_Type || type == &PyList_Type) {
-        constexpr Py_ssize_t most_items = 8;
-        constexpr int most_depth = 3;
+        constexpr Py_ssize_t max_items = 8;
+        constexpr int max_depth = 3;
         mix(static_cast<size_t>(Py_SIZE(constant)));
         const Py_ssize_t count =
-            depth < most_depth ? std::min(Py_SIZE(constant), most_items) : 0;
+            depth < max_depth ? std::min(Py_SIZE(constant), max_items) : 0;
         for (Py_ssize_t i = 0; i < count; ++i)
             mix(hash_to(PySequence_Fast_ITEMS(constant)[i], depth + 1));
     } else if (type == &PyDict_Type) {

@@ -143,9 +143,9 @@ std::string part_text(PyObject* constant) {
 }  // namespace
 
 bool is_too_long_for_text(PyObject* constant) {
-    constexpr double most_repeated = 1 << 20;
+    constexpr double max_repeated = 1 << 20;
     Parts parts;
-    return parts.written(constant) > most_repeated + 16 * parts.there_are();
+    return parts.written(constant) > max_repeated + 16 * parts.there_are();
 }
 
 std::string constant_text(PyObject* constant) {

@@ -88,8 +88,8 @@ Py_ssize_t find_string(const KeyTable& keys, const HashedKey& key) noexcept {
     return -1;
 }
 
-Borrowed<> find_in_dict_anew(PyObject* dict, const HashedKey& key,
-                             Remembered remembered) noexcept {
+Borrowed<> search_dict(PyObject* dict, const HashedKey& key,
+                       Remembered remembered) noexcept {
     const KeyTable& keys = *dict_keys(dict);
     if (keys.kind == KeyTable::general) {
         const Py_ssize_t place = find_among_any(keys, key);
@@ -141,7 +141,7 @@ Presence presence_in_dict(PyObject* dict, const HashedKey& key) noexcept {
 Borrowed<> find_in_dict(PyObject* dict, const HashedKey& key) noexcept {
     if (!dict || !PyDict_Check(dict)) return nullptr;
     uint16_t unused = 0;
-    return find_in_dict_anew(dict, key, Remembered(unused));
+    return search_dict(dict, key, Remembered(unused));
 }
 
 }  // namespace guardtree

@@ -42,8 +42,8 @@ struct HashedKey {
 Borrowed<> find_in_dict(PyObject* dict, const HashedKey& key) noexcept;
 
 /// The same, and stores where it found the key.
-Borrowed<> find_in_dict_anew(PyObject* dict, const HashedKey& key,
-                             Remembered remembered) noexcept;
+Borrowed<> search_dict(PyObject* dict, const HashedKey& key,
+                       Remembered remembered) noexcept;
 
 /// The same, starting where the key was found last. One compare of addresses if it is
 /// still there (dicts whose keys are all str).
@@ -63,7 +63,7 @@ Borrowed<> find_in_dict_anew(PyObject* dict, const HashedKey& key,
     }
     if (found) [[likely]]
         return found;
-    return find_in_dict_anew(dict, key, remembered);
+    return search_dict(dict, key, remembered);
 }
 
 /// The address of the value of a key in a dict or a subclass, in its entries or its

@@ -6,8 +6,8 @@
 
 namespace guardtree {
 
-Borrowed<> find_instance_attribute_anew(PyObject* object, const HashedKey& name,
-                                        Remembered remembered) noexcept {
+Borrowed<> search_instance_attribute(PyObject* object, const HashedKey& name,
+                                     Remembered remembered) noexcept {
     PyTypeObject* type = Py_TYPE(object);
     if (PyType_Check(object)) return nullptr;  // what a class has is its namespace
     if (!has_managed_dict(type)) {

@@ -11,8 +11,8 @@ namespace guardtree {
 
 /// The value of `name` in the object's own dict, or in its inline values. Null if there
 /// is none. Runs no code, creates no object, and stores where it found the value.
-Borrowed<> find_instance_attribute_anew(PyObject* object, const HashedKey& name,
-                                        Remembered remembered) noexcept;
+Borrowed<> search_instance_attribute(PyObject* object, const HashedKey& name,
+                                     Remembered remembered) noexcept;
 
 /// The same. Two compares if the name is where it was found last.
 [[gnu::always_inline]] inline Borrowed<> find_instance_attribute(
@@ -20,7 +20,7 @@ Borrowed<> find_instance_attribute_anew(PyObject* object, const HashedKey& name,
     PyObject* found = nullptr;
     if (LastNames* const last = remembered.last()) {
         if (!last->is_instance(object) && !last->read_instance(object)) [[unlikely]]
-            return find_instance_attribute_anew(object, name, remembered);
+            return search_instance_attribute(object, name, remembered);
         found = last->value_at(remembered.place(), name.value);
     } else {
         PyTypeObject* type = Py_TYPE(object);
@@ -37,7 +37,7 @@ Borrowed<> find_instance_attribute_anew(PyObject* object, const HashedKey& name,
     }
     if (found) [[likely]]
         return found;
-    return find_instance_attribute_anew(object, name, remembered);
+    return search_instance_attribute(object, name, remembered);
 }
 
 /// Whether the object's own dict, or its inline values, contain the name, like

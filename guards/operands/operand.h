@@ -162,7 +162,7 @@ struct Int {
 /// An Int other than 0.
 struct Divisor : Int {
     static constexpr const char* annotation = "int";  // in stubs
-    static constexpr const char* expects = "an int of 64 bits but 0";
+    static constexpr const char* expects = "a 64-bit int other than 0";
     static bool read(PyObject* from, Divisor& to, References& keep,
                      Diagnostic& problem);
 };

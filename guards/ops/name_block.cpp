@@ -53,13 +53,13 @@ const NameRow* first_unsure(const NameRow* row, const NameRow* end,
                : first_unsure_in<LastNames::Layout::entries>(row, end, names);
 }
 
-PyObject* value_anew(const NameRow& row, PyObject* owner, bool is_instance,
-                     bool must_pass) noexcept {
+PyObject* fetched_value(const NameRow& row, PyObject* owner, bool is_instance,
+                        bool must_pass) noexcept {
     const Key key{row.name, reinterpret_cast<PyASCIIObject*>(row.name)->hash};
     const Remembered remembered(row.place);
     PyObject* const value =
-        (is_instance ? find_instance_attribute_anew(owner, key, remembered)
-                     : find_in_dict_anew(owner, key, remembered))
+        (is_instance ? search_instance_attribute(owner, key, remembered)
+                     : search_dict(owner, key, remembered))
             .get();
     return value && must_pass && !passes(row, value) ? nullptr : value;
 }

@@ -59,8 +59,8 @@ const NameRow* first_unsure(const NameRow* row, const NameRow* end,
 /// Looks up the value of a row in a dict or an instance, wherever it is now. Borrowed.
 /// Null if there is no such value, or if `must_pass` is set and the value does not
 /// pass. Runs no user code.
-PyObject* value_anew(const NameRow& row, PyObject* owner, bool is_instance,
-                     bool must_pass) noexcept;
+PyObject* fetched_value(const NameRow& row, PyObject* owner, bool is_instance,
+                        bool must_pass) noexcept;
 
 /// Null if a value is missing or does not pass. Otherwise the value of the last row,
 /// borrowed, if hands_on_last is set, else some other object. Runs no user code.
@@ -78,12 +78,12 @@ PyObject* value_anew(const NameRow& row, PyObject* owner, bool is_instance,
     const NameRow* const end = row + block.count;
     for (row = first_unsure(row, end, names); row != end;
          row = first_unsure(row + 1, end, names)) {
-        if (!value_anew(*row, owner, is_instance, true)) return nullptr;
+        if (!fetched_value(*row, owner, is_instance, true)) return nullptr;
     }
     if (!block.hands_on_last) return owner;
     PyObject* const last =
         names.value_at(Remembered(end[-1].place).place(), end[-1].name);
-    return last ? last : value_anew(end[-1], owner, is_instance, false);
+    return last ? last : fetched_value(end[-1], owner, is_instance, false);
 }
 
 }  // namespace guardtree

@@ -7,10 +7,10 @@ namespace guardtree {
 std::string Integers::arity_problem(size_t count) const {
     const std::vector<std::string>& names = expression.value->names();
     if (count == names.size()) return {};
-    std::string text = text_of(expression) + " speaks of";
+    std::string text = text_of(expression) + " has the names";
     for (const std::string& name : names) text += " " + name;
-    return text + ": " + std::to_string(names.size()) + " value(s), " +
-           std::to_string(count) + " given";
+    return text + ": it takes " + std::to_string(names.size()) + " value(s), found " +
+           std::to_string(count);
 }
 
 }  // namespace guardtree

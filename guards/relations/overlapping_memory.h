@@ -35,9 +35,9 @@ struct OverlappingMemory {
         const bool is_within =
             all.empty() ||
             std::ranges::max(all, {}, &TensorPair::second).second < count;
-        if (count >= 2 && count <= most_overlapping_tensors && is_within) return "";
+        if (count >= 2 && count <= max_overlapping_tensors && is_within) return "";
         return "overlapping_memory needs 2 to " +
-               std::to_string(most_overlapping_tensors) +
+               std::to_string(max_overlapping_tensors) +
                " tensors, and pairs of their positions; " + std::to_string(count) +
                " given, with pairs " + text_of(pairs);
     }

@@ -65,8 +65,8 @@ bool DLPackReader::read(PyObject* value, const void* context,
     }
     if (tensor.rank < 0 || tensor.rank >= static_cast<int32_t>(unknown_tensor_rank))
         return false;
-    constexpr unsigned most_lanes = 255;  // that fit in the word
-    if (tensor.dtype_lanes > most_lanes) return false;
+    constexpr unsigned max_lanes = 255;  // that fit in the word
+    if (tensor.dtype_lanes > max_lanes) return false;
     const uint32_t dtype =
         tensor_dtype(tensor.dtype_code, tensor.dtype_bits, tensor.dtype_lanes);
     to.kind = tensor_kind(dtype, static_cast<unsigned>(tensor.device) & 0xff,

@@ -55,7 +55,7 @@ Owned<> tuple_of_pairs(const std::vector<TensorPair>& pairs) {
 }  // namespace
 
 bool OverlapPairs::are_all_of(std::span<PyObject* const> tensors) const noexcept {
-    std::array<Extent, most_overlapping_tensors> all;
+    std::array<Extent, max_overlapping_tensors> all;
     size_t count = 0;
     for (size_t i = 0; i < tensors.size(); ++i) {
         Extent& extent = all[count];
@@ -118,7 +118,7 @@ bool OverlapPairs::read(PyObject* from, OverlapPairs& to, References& keep,
         PyObject* pair = PyTuple_GET_ITEM(constants.value, i);
         int first = -1;
         int second = -1;
-        constexpr int limit = static_cast<int>(most_overlapping_tensors);
+        constexpr int limit = static_cast<int>(max_overlapping_tensors);
         const bool is_pair =
             PyTuple_CheckExact(pair) && PyArg_ParseTuple(pair, "ii", &first, &second);
         if (!is_pair || first < 0 || second < 0 || first == second || first >= limit ||

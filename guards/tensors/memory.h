@@ -9,7 +9,7 @@
 namespace guardtree {
 
 /// The maximum number of tensors of a relation. Their extents are on the stack.
-inline constexpr size_t most_overlapping_tensors = 512;
+inline constexpr size_t max_overlapping_tensors = 512;
 
 /// Two tensors of a relation, by position, the smaller position first.
 struct TensorPair {

@@ -15,7 +15,7 @@
 namespace guardtree {
 namespace {
 
-constexpr unsigned most_dimensions = unknown_tensor_rank - 1;
+constexpr unsigned max_dimensions = unknown_tensor_rank - 1;
 
 /// TensorMatches without a type: looks the reader up first.
 bool matches_any_type(const TensorPattern& pattern, PyObject* value,
@@ -163,7 +163,7 @@ private:
     }
 
     bool expect_rank(int64_t rank, PyObject* found) {
-        if (rank < 0 || rank > most_dimensions)
+        if (rank < 0 || rank > max_dimensions)
             return refuse("0 to 254 dimensions", found);
         const uint64_t kind = tensor_kind(0, 0, 0, static_cast<unsigned>(rank));
         if ((to_.pattern.kind_mask & tensor_rank_mask) &&

@@ -20,7 +20,7 @@ public:
 
     /// The maximum number of elements of one container that can be shown. Each adds at
     /// least a comma and a space.
-    size_t most_parts() const noexcept { return room_ + 2; }
+    size_t max_parts() const noexcept { return room_ + 2; }
 
     void add(std::string_view utf8) {
         for (const char byte : utf8) characters_ += is_first(byte);

@@ -95,7 +95,7 @@ void ReprWriter::write_pairs(const Parts& pairs) {
 ReprWriter::Parts ReprWriter::items_of(PyObject* list_or_tuple) const {
     Parts parts;
     const auto size = static_cast<size_t>(Py_SIZE(list_or_tuple));
-    for (size_t i = 0; i < std::min(size, text_.most_parts()); ++i) {
+    for (size_t i = 0; i < std::min(size, text_.max_parts()); ++i) {
         parts.push_back(Owned<>::share(PySequence_Fast_ITEMS(list_or_tuple)[i]));
     }
     return parts;
@@ -105,7 +105,7 @@ ReprWriter::Parts ReprWriter::elements_of(PyObject* set) const {
     Parts parts;
     Py_ssize_t position = 0;
     PyObject* element = nullptr;
-    while (parts.size() < text_.most_parts() &&
+    while (parts.size() < text_.max_parts() &&
            next_set_entry(set, &position, &element)) {
         parts.push_back(Owned<>::share(element));
     }
@@ -117,7 +117,7 @@ ReprWriter::Parts ReprWriter::pairs_of(PyObject* dict) const {
     Py_ssize_t position = 0;
     PyObject* key = nullptr;
     PyObject* value = nullptr;
-    while (parts.size() < text_.most_parts() &&
+    while (parts.size() < text_.max_parts() &&
            PyDict_Next(dict, &position, &key, &value)) {
         parts.push_back(Owned<>::share(key));
         parts.push_back(Owned<>::share(value));
@@ -128,7 +128,7 @@ ReprWriter::Parts ReprWriter::pairs_of(PyObject* dict) const {
 ReprWriter::Parts ReprWriter::first_of(PyObject* object) const {
     Parts parts;
     const auto iterator = Owned<>::steal(PyObject_GetIter(object));
-    while (iterator && parts.size() < text_.most_parts()) {
+    while (iterator && parts.size() < text_.max_parts()) {
         auto item = Owned<>::steal(PyIter_Next(iterator.get()));
         if (!item) break;
         parts.push_back(std::move(item));

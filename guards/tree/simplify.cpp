@@ -192,8 +192,8 @@ private:
         /// and the second is still compared with the first.
         bool speaks(size_t i) {
             // There are enough reports that the tree never passes.
-            constexpr size_t most_told = 64;
-            if (is_gone[i] || (is_excluded[i] && told > most_told)) return false;
+            constexpr size_t max_removed = 64;
+            if (is_gone[i] || (is_excluded[i] && told > max_removed)) return false;
             const Op& kind = all[i].kind;
             if (!is_alive(kind)) return false;
             if (constant_of(kind) || is_compared_in_pairs(kind)) return true;
@@ -221,8 +221,8 @@ private:
                 }
                 const bool may_go = i < j || round.is_quiet(j, i);
                 if (known != Known::passes || !may_go) continue;
-                found_.removed.push_back(text(other, id) + ": " + text(implying, id) +
-                                         " says so");
+                found_.removed.push_back(text(other, id) + ": follows from " +
+                                         text(implying, id));
                 round.remove(j);
             }
         }

@@ -10,7 +10,7 @@ namespace guardtree {
 
 /// The findings of simplified(), one sentence each.
 struct Simplification {
-    std::vector<std::string> removed;  ///< "type(x) is int: x == 3 says so"
+    std::vector<std::string> removed;  ///< "type(x) is int: follows from x == 3"
     /// Guards that exclude each other. A tree that has such guards never passes.
     std::vector<std::string> contradictions;
 };

@@ -125,7 +125,7 @@ HOSTILE = {
     "no type": (refs("type_match", "json", "loads"), "this is no type"),
     "no function": (refs("function_match", "builtins", "len"), "no function written"),
     "null type": (tree_text(check("type_match", None)), "expected {.ref.*None"),
-    "ref constant": (equals({"ref": ["json", "loads"]}), "a ref stands only where"),
+    "ref constant": (equals({"ref": ["json", "loads"]}), "a ref is allowed only where"),
     "plain list": (equals([1]), "lists are written"),
     "plain float": (equals(1.5), "as float.hex"),
     "infinity": (equals(float("inf")), "as float.hex"),

@@ -240,7 +240,7 @@ TEST_F(OperandTest, numbers_are_bounded) {
     EXPECT_EQ(refusal<Int>("2**63").substr(0, 13), "OverflowError");
     EXPECT_EQ(refusal<Int>("True"), "TypeError: expected an int, found True (bool)");
     EXPECT_EQ(refusal<Divisor>("0"),
-              "ValueError: expected an int of 64 bits but 0, found 0");
+              "ValueError: expected a 64-bit int other than 0, found 0");
     EXPECT_EQ(refusal<Sign>("2"), "ValueError: expected -1, 0 or 1, found 2");
 }
 

@@ -575,13 +575,13 @@ class GuardManager:
         'keys') and same_constant(tuple(value.keys()), expected)`."""
 
     def native(self, function: object) -> Self:
-        """The C function in a capsule says so: `int (*)(PyObject* value, void*
+        """The C function in a capsule decides: `int (*)(PyObject* value, void*
         context)`, with the capsule's context. 1 passes, 0 fails, -1 is an error
         with an exception set. The capsule is called guardtree.native_check. In
         Python: `call_native(function, value)`."""
 
     def native_pure(self, function: object) -> Self:
-        """The C function in a capsule says so, as for `native`, and promises to run no
+        """The C function in a capsule decides, as for `native`, and promises to run no
         Python code, to keep the GIL and to raise nothing: 1 passes, all else fails.
         It costs less than `native`, after which nothing that guards have read
         before is sure. The capsule is called guardtree.native_pure. In Python:

@@ -31,9 +31,9 @@ bool is_installed = false;
 
 /// Limits of a look-up's memory on the C stack. guard() refuses functions that need
 /// more.
-constexpr size_t most_words = 64;
-constexpr size_t most_arguments = 32;
-using Arguments = std::array<Owned, most_arguments>;
+constexpr size_t max_words = 64;
+constexpr size_t max_arguments = 32;
+using Arguments = std::array<Owned, max_arguments>;
 
 /// A function's code, and the function to call instead when guards pass.
 struct Guarded {
@@ -65,8 +65,8 @@ Owned look_up(const Guarded& guarded, _PyInterpreterFrame* frame, Arguments& to)
     // No view can be made of a generator that was resumed: its locals are no longer the
     // arguments.
     if (api->view_of_frame(&view, frame) != GUARDTREE_HIT) return {};
-    std::array<PyObject*, most_words> scratch;
-    std::array<PyObject*, most_arguments> values;
+    std::array<PyObject*, max_words> scratch;
+    std::array<PyObject*, max_arguments> values;
     guardtree_bound bound{values.data(), values.size(), 0};
     guardtree_found found;
     is_looking = true;
@@ -108,7 +108,7 @@ bool serve(PyThreadState* thread, _PyInterpreterFrame* frame, PyObject*& result)
     if (!replacement && !PyErr_Occurred()) return false;
     Owned answer;
     if (replacement) {
-        std::array<PyObject*, most_arguments> given;
+        std::array<PyObject*, max_arguments> given;
         for (size_t i = 0; i < guarded->count; ++i) given[i] = arguments[i].get();
         answer.reset(PyObject_Vectorcall(replacement.get(), given.data(),
                                          guarded->positional, guarded->keywords.get()));
@@ -147,11 +147,11 @@ std::shared_ptr<Guarded> read_function(PyObject* function) {
     constexpr int other_kinds =
         CO_VARARGS | CO_VARKEYWORDS | CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
     const int count = code->co_argcount + code->co_kwonlyargcount;
-    if ((code->co_flags & other_kinds) || count > static_cast<int>(most_arguments)) {
+    if ((code->co_flags & other_kinds) || count > static_cast<int>(max_arguments)) {
         PyErr_Format(PyExc_ValueError,
                      "expected a function without * and ** arguments, no generator or "
                      "coroutine, with at most %zu arguments; found %R",
-                     most_arguments, function);
+                     max_arguments, function);
         return nullptr;
     }
     guarded->positional = static_cast<size_t>(code->co_argcount);
@@ -169,7 +169,7 @@ bool add_entry(Guarded& guarded, PyObject* function, const char* guards,
     guardtree_tree* tree = api->tree_of_text(function, guards, nullptr);
     if (!tree) return false;
     uint64_t entry = 0;
-    std::array<int64_t, most_arguments> nodes;
+    std::array<int64_t, max_arguments> nodes;
     if (find_arguments(tree, guarded, nodes.data())) {
         const auto release = [](void* it) { Py_DecRef(static_cast<PyObject*>(it)); };
         Owned payload = share(replacement);
@@ -178,10 +178,10 @@ bool add_entry(Guarded& guarded, PyObject* function, const char* guards,
         if (entry) payload.release();
     }
     api->tree_free(tree);
-    if (!entry || api->table_scratch(guarded.table) <= most_words) return entry != 0;
+    if (!entry || api->table_scratch(guarded.table) <= max_words) return entry != 0;
     api->table_remove(guarded.table, entry);
     PyErr_Format(PyExc_ValueError, "expected guards that fetch at most %zu values",
-                 most_words);
+                 max_words);
     return false;
 }
 

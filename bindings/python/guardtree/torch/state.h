@@ -96,7 +96,7 @@ consteval Field field_of(std::string_view name) {
     throw "there is no such field";
 }
 
-constexpr uint64_t most_of(const Field& field) {
+constexpr uint64_t max_of(const Field& field) {
     return (uint64_t{1} << field.bits) - 1;
 }
 
@@ -104,7 +104,7 @@ constexpr uint64_t most_of(const Field& field) {
 template <class Read>
 [[gnu::always_inline]] inline uint64_t put(const Field& field, uint64_t mask,
                                            const Read& read) {
-    if (!(mask & most_of(field) << field.shift)) return 0;
+    if (!(mask & max_of(field) << field.shift)) return 0;
     return static_cast<uint64_t>(read()) << field.shift;
 }
 
@@ -236,7 +236,7 @@ State state_now(const State& mask) {
 constexpr State all_facts{{~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}}};
 
 uint64_t value_of(const State& state, const Field& field) {
-    return state.words[field.word] >> field.shift & most_of(field);
+    return state.words[field.word] >> field.shift & max_of(field);
 }
 
 /// What a state capsule checks, in its context.
@@ -300,7 +300,7 @@ bool add_fact(PyObject* name, PyObject* value, StatePattern& to) {
         if (PyUnicode_CompareWithASCIIString(name, field.name) != 0) continue;
         const unsigned long long number = PyLong_AsUnsignedLongLong(value);
         if (PyErr_Occurred()) return false;
-        const uint64_t most = most_of(field);
+        const uint64_t most = max_of(field);
         if (number > most) {
             PyErr_Format(PyExc_ValueError, "%U: expected 0 to %llu, found %llu", name,
                          static_cast<unsigned long long>(most), number);
