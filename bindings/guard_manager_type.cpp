@@ -6,10 +6,12 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <string>
 
 #include <structmember.h>
 
 #include "bindings.h"
+#include "function.h"
 #include "guard_manager.h"
 
 namespace guardtree {
@@ -65,6 +67,59 @@ int clear_object(PyObject* self) noexcept {
     return 0;
 }
 
+/// Never -1, which is an error.
+Py_hash_t address_hash(const void* address, size_t node) noexcept {
+    const size_t hash = (reinterpret_cast<size_t>(address) >> 4) + node * 0x9e3779b1;
+    return static_cast<Py_hash_t>(hash & PY_SSIZE_T_MAX);
+}
+
+/// What a handle stands for: a node of a tree. Two objects without a tree differ.
+bool is_same_node(PyObject* a, PyObject* b) {
+    const GuardManager& one = object_of(a)->handle;
+    const GuardManager& other = object_of(b)->handle;
+    if (!one.has_tree() || !other.has_tree()) return a == b;
+    return &one.tree() == &other.tree() && one.node() == other.node();
+}
+
+/// Handles are compared as handles. A comparison with a value would look like a guard
+/// and add none, so it is an error.
+PyObject* compare(PyObject* self, PyObject* other, int operation) noexcept {
+    return translated([&] {
+        if (operation != Py_EQ && operation != Py_NE) {
+            throw py::type_error(
+                "a GuardManager has no order; to guard a range use .int_range(low, "
+                "high), and to compare the values of two handles use .integers(...)");
+        }
+        if (!GuardManager::is_instance(other)) {
+            throw py::type_error("expected another GuardManager, found " +
+                                 std::string(Py_TYPE(other)->tp_name) +
+                                 ": == and != compare handles, not the values that "
+                                 "they stand for; to guard a value use .equals(value)");
+        }
+        const bool is_same = is_same_node(self, other);
+        return PyBool_FromLong(is_same == (operation == Py_EQ));
+    });
+}
+
+Py_hash_t hash(PyObject* self) noexcept {
+    const GuardManager& handle = object_of(self)->handle;
+    if (!handle.has_tree()) return address_hash(self, 0);
+    try {
+        return address_hash(&handle.tree(), handle.node());
+    } catch (...) {
+        translate_exception();
+        return -1;
+    }
+}
+
+int refuse_truth(PyObject*) noexcept {
+    PyErr_SetString(
+        PyExc_TypeError,
+        "a GuardManager is neither true nor false; use .check(frame_locals) "
+        "to evaluate it, or .is_truthy() to guard that a value is true");
+    return -1;
+}
+
 PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(GuardManagerHead, weak_references),
      READONLY, nullptr},
@@ -116,6 +171,9 @@ py::object make_guard_manager_type(py::module_& module) {
         {Py_tp_traverse, slot(&traverse_object)},
         {Py_tp_clear, slot(&clear_object)},
         {Py_tp_members, members},
+        {Py_tp_richcompare, slot(&compare)},
+        {Py_tp_hash, slot(&hash)},
+        {Py_nb_bool, slot(&refuse_truth)},
         {0, nullptr},
     };
     PyType_Spec spec = {"guardtree._guardtree.GuardManager",

@@ -81,7 +81,9 @@ class Translator:
     ) -> None:
         self.recording = recording
         self.literal = literal
-        self.guards: Any = guards or gt.GuardManager(recording.function)
+        if guards is None:
+            guards = gt.GuardManager(recording.function)
+        self.guards: Any = guards
         self.made = Translation(self.guards)
         self.facts: dict[str, int | bool] = {}
         self.handles: dict[Node, Any] = {recording.root: self.guards}
