@@ -105,7 +105,7 @@ TEST_F(IntegerExpressionTest, says_where_a_text_is_wrong) {
     EXPECT_NE(refusal("a").find("compare it"), std::string::npos);
     EXPECT_NE(refusal("(a == b) + 1 == 2").find("used as a number"), std::string::npos);
     EXPECT_NE(refusal("not a").find("compare it"), std::string::npos);
-    EXPECT_NE(refusal("1 == 1").find("0 values"), std::string::npos);
+    EXPECT_NE(refusal("1 == 1").find("0 names"), std::string::npos);
     EXPECT_NE(refusal(""), "accepted");
     EXPECT_NE(refusal(std::string(1000, '(') + "a"), "accepted");
     std::string deep = "a";
