@@ -85,7 +85,7 @@ ALIASES = """In signatures, `_Scope` is a function, a code object or a callback'
 `_Code` a function, a method or a code object, `_Subject` a mapping of local names or a
 callback's frame, `_AnyCallback` a `Callback`, `None`, `False` or `RAISE_ON_MISS`."""
 
-LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
+LINK = re.compile(r"`[^`]*`|(!?\[[^\]]*\]\()([^)\s]+)(\))")  # or code
 SHOWN = re.compile(r"^\[([^\]]+)\]\(([^)]+)\) (?:prints|reads)$")
 LANGUAGES = {".py": "python", ".h": "cpp", ".cpp": "cpp"}
 
@@ -125,6 +125,8 @@ class Site:
         """A line of prose with its links as the site has them."""
 
         def leads(match: re.Match[str]) -> str:
+            if not match[1]:
+                return match[0]
             path, mark, anchor = match[2].partition("#")
             if not path or path.startswith(("http:", "https:")):
                 return match[0]
@@ -159,6 +161,8 @@ SUBPACKAGES = {
     "[Tensors](tensors.md#torch) says how to build it.",
     "torch/dynamo": "torch.compile on guardtree. "
     "[The how-to](howto-torch-compile.md) shows how to try it.",
+    "triton": "Triton kernels whose launches guardtree decides. "
+    "[The how-to](howto-triton.md) says what is guarded and what it costs.",
 }
 
 

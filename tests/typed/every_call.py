@@ -281,6 +281,16 @@ def describe_tensors() -> None:
         print(error)
 
 
+def launch_kernels(kernel: Any) -> None:
+    """Checked where triton is not installed as well, but not run there."""
+    from guardtree import triton as launches
+
+    launches.install(launches.install(kernel), entry_limit=64)
+    assert_type(launches.dispatcher_of(kernel), gt.Dispatcher)
+    launches.uninstall(kernel)
+    print(launches.SUPPORTED)
+
+
 if __name__ == "__main__":
     inspect_guards()
     explain_guards()

@@ -44,7 +44,7 @@ def mypy(files: list[Path], folder: Path, *options: str) -> str:
     the user's, as when it is installed."""
     (folder / "mypy.ini").write_text(
         f"[mypy]\nmypy_path = {folder / 'path'}\nfollow_imports = silent\n"
-        f"cache_dir = {folder / 'cache'}\n[mypy-numpy.*,torch.*]\n"
+        f"cache_dir = {folder / 'cache'}\n[mypy-numpy.*,torch.*,triton.*]\n"
         "ignore_missing_imports = True\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", *options, *files]
@@ -66,7 +66,7 @@ def pyright(files: list[Path], folder: Path, *_: str) -> str:
         "include": ["program"],
         "extraPaths": [str(folder / "path")],
         "reportMissingModuleSource": False,
-        "reportMissingImports": "warning",  # of NumPy and torch, which may be absent
+        "reportMissingImports": "warning",  # of NumPy and others, which may be absent
     }
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
     (folder / "program").mkdir()

@@ -15,7 +15,7 @@ from .launches import dispatcher_of, install, uninstall
 
 __all__ = ["SUPPORTED", "dispatcher_of", "install", "uninstall"]
 
-SUPPORTED = ("3.9.",)
+SUPPORTED: tuple[str, ...] = ("3.9.",)
 """How versions of Triton start whose launch path this package knows."""
 
 if not _triton.__version__.startswith(SUPPORTED):

@@ -26,11 +26,13 @@ class NotServed(Exception):
 
 def is_unaligned(tensor: Any) -> bool:
     """Triton's own reading: it asks for 0 where a tensor has no elements."""
-    return tensor.data_ptr() & 15 != 0
+    address: int = tensor.data_ptr()
+    return address & 15 != 0
 
 
 def is_aligned(tensor: Any) -> bool:
-    return tensor.data_ptr() & 15 == 0
+    address: int = tensor.data_ptr()
+    return address & 15 == 0
 
 
 def guard_constant(at: GuardManager, value: Any) -> None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable
 from threading import RLock
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, TypeVar
 
 from triton import knobs
 from triton.runtime import driver
@@ -15,6 +15,8 @@ from triton.runtime.jit import JITFunction
 
 from .. import Dispatcher, GuardManager
 from . import facts
+
+Kernel = TypeVar("Kernel")
 
 GRID, OPTIONS = "_guardtree_grid", "_guardtree_options"
 
@@ -42,15 +44,15 @@ class Installed:
     def missed(self, grid: Any, options: dict[str, Any], given: dict[str, Any]) -> Any:
         """Triton's own launch; then an entry for the kernel that it chose."""
         device = driver.active.get_current_device()
-        guards: GuardManager | None = GuardManager(self.launch)
+        guards, is_served = GuardManager(self.launch), True
         try:
             # Arguments and state are read before: hooks may change them.
             self.guard_call(guards, options, given)
         except facts.NotServed as reason:
             self.leave(reason)
-            guards = None
+            is_served = False
         compiled = self.run(grid, options, given)
-        if guards is not None and compiled is not None:
+        if is_served and compiled is not None:
             self.add(guards, grid, options, given, device, compiled)
         return compiled
 
@@ -170,7 +172,7 @@ def payload_of(made: Installed, device: Any, compiled: Any) -> Callable[..., Any
     return made_payload
 
 
-def install(kernel: JITFunction, *, entry_limit: int = 1024) -> JITFunction:
+def install(kernel: Kernel, *, entry_limit: int = 1024) -> Kernel:
     """Lets guardtree decide the launches ``kernel[grid](...)``; returns the kernel.
 
     Also a decorator above ``@triton.jit``. A second install changes nothing.
@@ -203,14 +205,14 @@ def install(kernel: JITFunction, *, entry_limit: int = 1024) -> JITFunction:
     return kernel
 
 
-def uninstall(kernel: JITFunction) -> JITFunction:
+def uninstall(kernel: Kernel) -> Kernel:
     """Gives the launches back to Triton; nothing happens where none is installed."""
     if (made := vars(kernel).pop("_guardtree", None)) is not None:
         kernel.__class__ = made.kind
     return kernel
 
 
-def dispatcher_of(kernel: JITFunction) -> Dispatcher:
+def dispatcher_of(kernel: Any) -> Dispatcher:
     """The Dispatcher of an installed kernel: ``stats``, ``report``, ``explain``."""
     if (made := vars(kernel).get("_guardtree")) is None:
         raise ValueError(f"guardtree.triton: {kernel.__name__} is not installed")
