@@ -44,7 +44,8 @@ def mypy(files: list[Path], folder: Path, *options: str) -> str:
     the user's, as when it is installed."""
     (folder / "mypy.ini").write_text(
         f"[mypy]\nmypy_path = {folder / 'path'}\nfollow_imports = silent\n"
-        f"cache_dir = {folder / 'cache'}\n[mypy-numpy.*,torch.*,triton.*]\n"
+        f"cache_dir = {folder / 'cache'}\n"
+        "[mypy-numpy.*,torch.*,triton.*,numba.*,optree.*,jax.*]\n"
         "ignore_missing_imports = True\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", *options, *files]
