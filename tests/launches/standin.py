@@ -83,8 +83,8 @@ class Pointer:
         return self.address
 
 
-def chosen_by_triton(kernel: Any, *args: Any, **options: Any) -> Any:
-    """The kernel that Triton's own run chooses: the oracle."""
+def chosen_by_triton(kernel: Any, *args: Any, at: Any = (1,), **options: Any) -> Any:
+    """The kernel that Triton's own run chooses for a grid: the oracle."""
     return triton.runtime.jit.JITFunction.run(
-        kernel, *args, grid=(1,), warmup=False, **options
+        kernel, *args, grid=at, warmup=False, **options
     )

@@ -237,23 +237,86 @@ def test_hooks_run_before_each_launch(monkeypatch):
         assert len(seen) == (not is_left_out)
 
 
-def test_devices_have_kernels_of_their_own(driver):
+@pytest.mark.parametrize("is_left_out", [False, True])
+def test_devices_have_kernels_of_their_own(monkeypatch, driver, is_left_out):
+    if is_left_out:
+        monkeypatch.setattr(launches, "OTHER_KERNELS", "False")
     kernel = guarded.install(kernels.fresh())
     first = kernel[1,](*CALL)
     driver.device = 1
-    second = kernel[1,](*CALL)
-    assert second is not first
-    assert is_right(kernel, CALL, {})
+    assert (kernel[1,](*CALL) is first) is is_left_out
+    assert is_right(kernel, CALL, {}) is not is_left_out
     driver.device = 0
     assert kernel[1,](*CALL) is first
 
 
-def test_caches_that_are_cleared_are_seen():
+@pytest.mark.parametrize("is_left_out", [False, True])
+def test_caches_that_are_cleared_are_seen(monkeypatch, is_left_out):
+    if is_left_out:
+        monkeypatch.setattr(launches, "OTHER_KERNELS", "False")
     kernel = guarded.install(kernels.fresh())
     first = kernel[1,](*CALL)
     kernel.device_caches.clear()
-    assert kernel[1,](*CALL) is not first
-    assert is_right(kernel, CALL, {})
+    assert (kernel[1,](*CALL) is first) is is_left_out
+    assert is_right(kernel, CALL, {}) is not is_left_out
+
+
+def pointer_class():
+    """A class of its own, which tests may change."""
+    body = {name: vars(Pointer)[name] for name in ("__init__", "data_ptr")}
+    return type("Changed", (), body)
+
+
+@pytest.mark.parametrize("is_left_out", [False, True])
+def test_the_method_of_a_class_counts(monkeypatch, is_left_out):
+    if is_left_out:
+        monkeypatch.setattr(facts, "guard_methods", nothing)
+    kernel, kind = guarded.install(kernels.fresh()), pointer_class()
+    call = (kind(64, tl.float32), *CALL[1:])
+    assert is_right(kernel, call, {})
+    kind.data_ptr = lambda self: 8
+    assert is_right(kernel, call, {}) is not is_left_out
+
+
+def test_a_method_of_one_object_counts():
+    kernel, pointer = guarded.install(kernels.fresh()), pointer_class()(64, tl.float32)
+    call = (pointer, *CALL[1:])
+    assert is_right(kernel, call, {})
+    pointer.data_ptr = lambda: 8
+    assert is_right(kernel, call, {})
+    assert is_right(kernel, call, {})
+    assert len(guarded.dispatcher_of(kernel)) == 2
+
+
+def test_pointers_whose_attributes_run_code():
+    def attribute(self, name):
+        odd = {"data_ptr": lambda: 8, "dtype": tl.int8}
+        return odd.get(name) or object.__getattribute__(self, name)
+
+    kind = pointer_class()
+    slotted = type("Slotted", (), {
+        "__slots__": (), "dtype": tl.float32, "data_ptr": lambda self: 8
+    })  # fmt: skip
+    kernel = guarded.install(kernels.fresh())
+    for pointer in (kind(64, tl.float32), slotted()):
+        assert is_right(kernel, (pointer, *CALL[1:]), {})
+        assert is_right(kernel, (pointer, *CALL[1:]), {})
+    kind.__getattribute__ = attribute
+    assert is_right(kernel, (kind(64, tl.float32), *CALL[1:]), {})
+
+
+def test_grids_are_kept_if_they_are_tuples_of_ints(monkeypatch):
+    monkeypatch.setattr(launches, "GRIDS", 2)
+    kernel = guarded.install(kernels.fresh())
+    assert kernel[1, 2] is kernel[1, 2] and kernel[4,] is kernel[4,]
+    assert kernel[3,] is not kernel[3,]  # there are two
+    assert kernel[1, 2] is kernel[1, 2]
+    compiled = kernel[1,](*CALL)
+    for grid in ([5, 6], ([7], 8), (9.5,), lambda meta: (10, meta["n"])):
+        kernel[grid](*CALL)
+        found = compiled.launches[-1][:3]
+        chosen_by_triton(kernel, *CALL, at=grid)
+        assert found == compiled.launches[-1][:3]
 
 
 def test_what_compiling_raises_reaches_the_caller(monkeypatch):

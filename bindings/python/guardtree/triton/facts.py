@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+from types import FunctionType
 from typing import Any
 
 from triton import knobs
@@ -78,18 +80,67 @@ def guard_pointer(
 ) -> None:
     """Something with ``data_ptr()`` and ``dtype``, such as a torch tensor."""
     at.type_match(type(value))
+    is_plain = "dtype" in instance_dict(value) and not is_descriptor(value, "dtype")
     if is_torch_tensor(value):
         at.tensor_match(TensorSpec(dtype=str(value.dtype).removeprefix("torch.")))
     else:
-        at.attr("dtype").id_match(value.dtype)
+        dtype = at.plain_attr("dtype") if is_plain else at.attr("dtype")
+        dtype.id_match(value.dtype)
     if not (is_special and is_alignment):
         return
-    if is_unaligned(value):
-        at.python(is_unaligned)
-    elif is_torch_tensor(value) and passes(value, "data_aligned", 16):
+    address, method = value.data_ptr(), method_of(value) if is_plain else None
+    if is_torch_tensor(value) and passes(value, "data_aligned", 16):
         at.data_aligned(16)
+    elif method is None or not is_int64(address):
+        at.python(is_unaligned if is_unaligned(value) else is_aligned)
     else:
-        at.python(is_aligned)
+        # Cheaper than a predicate in Python. `plain_attr` sees to it that `getattr`
+        # of this class stays the usual one.
+        at.lacks_instance_attr("data_ptr")
+        found = at.compute(method)
+        if address & 15:
+            found.int_range(0, 2**63 - 1).not_(("divisible_by", 16))
+        else:
+            found.divisible_by(16)
+
+
+def is_int64(address: object) -> bool:
+    return type(address) is int and 0 <= address < 2**63
+
+
+def instance_dict(value: Any) -> dict[str, Any]:
+    """Its attributes, if ``getattr`` looks there as it does for usual objects."""
+    return getattr(value, "__dict__", {}) if is_usual(type(value)) else {}
+
+
+def is_usual(kind: Any) -> bool:
+    """Whether ``getattr`` is object's own for a class."""
+    return bool(kind.__getattribute__ is object.__getattribute__)
+
+
+def is_descriptor(value: Any, name: str) -> bool:
+    """Whether the value's class has something of that name which may run code."""
+    return hasattr(type(inspect.getattr_static(type(value), name, None)), "__get__")
+
+
+def method_of(value: Any) -> FunctionType | None:
+    """``data_ptr`` where a class defines it in Python, and nothing else replaces it."""
+    found = vars(type(value)).get("data_ptr")
+    if type(found) is not FunctionType or not is_usual(type(value)):
+        return None
+    return found if "data_ptr" not in instance_dict(value) else None
+
+
+def guard_methods(guards: GuardManager, kernel: JITFunction, values: Any) -> None:
+    """That the classes of pointers keep the method that guards call."""
+    scope: dict[str, Any] = vars(kernel)["_guardtree"].scope
+    for value in values:
+        kind = type(value)
+        if hasattr(kind, "data_ptr") and (method := method_of(value)) is not None:
+            name = f"type_{id(kind)}"
+            scope.setdefault(name, kind)
+            at = guards.global_(name).type_dict().dict_item("data_ptr")
+            at.id_match(method)
 
 
 def is_torch_tensor(value: Any) -> bool:
@@ -130,19 +181,37 @@ def guard_options(at: GuardManager, options: dict[str, Any]) -> None:
         guard_constant(at.dict_item(name), value)
 
 
+def attribute_at(guards: GuardManager, local: str, owner: Any, name: str) -> Any:
+    """Where guards find an attribute: in dicts whose changes end assumptions.
+
+    Such guards cost nothing until a dict changes. `attr` would be asked each time.
+    """
+    at, kind = guards.global_(local), type(owner)
+    if is_descriptor(owner, name):
+        return at.attr(name)
+    if name in vars(owner):
+        return at.instance_attr(name)
+    if name not in vars(kind):
+        return at.attr(name)
+    at.lacks_instance_attr(name)
+    return at.type().type_dict().dict_item(name)
+
+
 def guard_hooks(guards: GuardManager, kernel: JITFunction) -> None:
     """Launches with hooks before them are Triton's."""
-    guards.global_("kernel").attr("pre_run_hooks").length(0)
-    guards.global_("runtime").attr("add_stages_inspection_hook").is_none()
+    attribute_at(guards, "kernel", kernel, "pre_run_hooks").length(0)
+    name = "add_stages_inspection_hook"
+    attribute_at(guards, "runtime", knobs.runtime, name).is_none()
 
 
 def guard_debug(guards: GuardManager, kernel: JITFunction) -> None:
-    guard_constant(guards.global_("kernel").attr("debug"), kernel.debug)
-    guard_constant(guards.global_("runtime").attr("debug"), knobs.runtime.debug)
+    for local, owner in (("kernel", kernel), ("runtime", knobs.runtime)):
+        guard_constant(attribute_at(guards, local, owner, "debug"), owner.debug)
 
 
 def guard_instrumentation(guards: GuardManager, kernel: JITFunction) -> None:
-    at = guards.global_("compilation").attr("instrumentation_mode")
+    name = "instrumentation_mode"
+    at = attribute_at(guards, "compilation", knobs.compilation, name)
     guard_constant(at, knobs.compilation.instrumentation_mode)
 
 
@@ -165,7 +234,7 @@ def guard_used_globals(guards: GuardManager, kernel: JITFunction) -> None:
     """Triton raises where a global has changed since the kernel was compiled."""
     scope: dict[str, Any] = vars(kernel)["_guardtree"].scope
     for (name, number), (value, held) in kernel.used_global_vals.items():
-        scope[f"used_{number}"] = held
+        scope.setdefault(f"used_{number}", held)  # a change would end assumptions
         guard_constant(guards.global_(f"used_{number}").dict_item(name), value)
 
 

@@ -16,7 +16,13 @@ from triton.runtime.jit import JITFunction
 from .. import Dispatcher, GuardManager
 from . import facts
 
+OTHER_KERNELS = "get_cache(_device) is not cache"
+"""What an entry asks before it runs: caches of other devices, and new ones, differ."""
+
 Kernel = TypeVar("Kernel")
+
+GRIDS = 1024
+"""So many grids of a kernel are kept, each with what `kernel[grid]` gave for it."""
 
 GRID, OPTIONS = "_guardtree_grid", "_guardtree_options"
 
@@ -93,6 +99,7 @@ class Installed:
         try:
             for guard in facts.STATE:  # after compiling, which finds the used globals
                 guard(guards, kernel)
+            facts.guard_methods(guards, kernel, given.values())
         except facts.NotServed as reason:
             self.leave(reason)
             return
@@ -143,7 +150,6 @@ def payload_of(made: Installed, device: Any, compiled: Any) -> Callable[..., Any
         "config": driver,
         "knobs_runtime": knobs.runtime,
         "own_run": made.run,
-        "here": device,
         "cache": made.kernel.device_caches[device],
         "compiled": compiled,
         "run": compiled.run,
@@ -153,7 +159,7 @@ def payload_of(made: Installed, device: Any, compiled: Any) -> Callable[..., Any
         f"def payload(_grid, {arguments}{', ' * bool(arguments)}_options):\n"
         "    _active = config._active or config.active\n"
         "    _device = _active.get_current_device()\n"
-        "    if _device != here or get_cache(_device) is not cache:\n"
+        f"    if {OTHER_KERNELS}:\n"
         f"        return own_run(_grid, _options, {{{values}}})\n"
         "    if _grid.__class__ is not tuple and callable(_grid):\n"
         f"        _grid = _grid({{{values}}})\n"
@@ -192,8 +198,18 @@ def install(kernel: Kernel, *, entry_limit: int = 1024) -> Kernel:
         )
     made = Installed(kernel, entry_limit)
     dispatcher = made.dispatcher
+    bound: dict[Any, MethodType] = {}
+    kept = bound.get
 
     def launcher(self: Any, grid: Any) -> MethodType:
+        if grid.__class__ is tuple:
+            try:
+                if (found := kept(grid)) is not None:
+                    return found
+            except TypeError:  # of a part that is not hashable
+                return MethodType(dispatcher, grid)
+            if len(bound) < GRIDS and all(type(each) is int for each in grid):
+                return bound.setdefault(grid, MethodType(dispatcher, grid))
         return MethodType(dispatcher, grid)
 
     # A subscript is looked up on the type, so each kernel gets a type of its own.
