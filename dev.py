@@ -35,6 +35,7 @@ PRESETS = ("dev", "release", "asan", "clang")
 TOOLS = ["pybind11>=3", "cmake>=3.25", "ninja", "scikit-build-core", "pytest"]
 TOOLS += ["setuptools", "hypothesis", "rich"]
 WHEELS_ONLY = ["numpy", "matplotlib", "coverage", "greenlet"]
+WHEELS_ONLY += ["numba", "optree"]  # examples/
 WHEELS_ONLY += ["mypy", "pyright"]  # what users check their programs' types with
 DOCS = ["mkdocs-material", "mkdocstrings-python"]  # the site, from Markdown and stubs
 WHEELS_ONLY += DOCS

@@ -52,7 +52,8 @@ def test_every_library_that_is_compiled_in_has_a_notice() -> None:
 
 def test_each_extra_is_imported_by_what_it_is_for() -> None:
     extras = PROJECT["optional-dependencies"]
-    package, tests = imported("bindings/python"), imported("tests") | imported("bench")
+    package = imported("bindings/python")
+    tests = imported("tests") | imported("bench") | imported("examples")
     assert set(extras["rich"]) <= package
     run_as_programs = {"mypy", "pyright", "coverage", "greenlet"}
     run_as_programs |= {"mkdocs-material", "mkdocstrings-python"}
