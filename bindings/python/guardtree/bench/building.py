@@ -16,6 +16,7 @@ from typing import Any
 
 import guardtree as gt
 
+from ..progress import Tell, tell_nobody
 from .report import Table, number
 from .rounds import Plan
 
@@ -78,13 +79,14 @@ def bytes_per_value(values: int) -> float | None:
     return None if before is None or after is None else (after - before) / values
 
 
-def measure(plan: Plan) -> list[Building]:
+def measure(plan: Plan, tell: Tell = tell_nobody) -> list[Building]:
     """All sizes in turn within each round; the median over the rounds."""
     times: dict[int, list[float]] = {size: [] for size in SIZES}
     collecting = gc.isenabled()
     gc.disable()
     try:
-        for _ in range(plan.rounds):
+        for done in range(plan.rounds):
+            tell(f"building trees, round {done + 1} of {plan.rounds}")
             for size in SIZES:
                 start = thread_time_ns()
                 guards = build(size)

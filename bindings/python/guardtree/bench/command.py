@@ -16,6 +16,7 @@ from typing import Any
 
 import guardtree as gt
 
+from ..progress import Progress
 from . import building, hook, report
 from .rounds import FULL, SMOKE
 
@@ -114,12 +115,13 @@ def main(argv: Sequence[str]) -> int:
     if refused("guardtree bench", options.smoke):
         return 1
     plan, claims = SMOKE if options.smoke else FULL, not options.smoke
-    built = building.measure(plan)
+    with Progress("guardtree bench") as progress:
+        built = building.measure(plan, progress)
+        hooked = None if options.build else hook.measure(plan, None, progress)
     tables = [building.table(built, claims)]
     document: dict[str, Any] = {"environment": environment()}
     document["build"] = [asdict(each) for each in built]
-    if not options.build:
-        hooked = hook.measure(plan, None)
+    if hooked:
         tables = [*report.hook_tables(hooked, claims), *tables]
         document["hook"] = asdict(hooked)
     if options.json:

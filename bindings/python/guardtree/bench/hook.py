@@ -12,6 +12,7 @@ from statistics import median
 
 import guardtree as gt
 
+from ..progress import Tell, tell_nobody
 from .rounds import EMPTY, EMPTY_CHECK, TRIVIAL, Batch, Plan, Spread
 
 
@@ -97,9 +98,12 @@ def run_in_process(plan: Plan, folder: Path | None, number: int) -> dict[str, Ba
     return {name: Batch(times) for name, times in json.loads(done.stdout).items()}
 
 
-def measure(plan: Plan, folder: Path | None) -> HookResult:
+def measure(plan: Plan, folder: Path | None, tell: Tell = tell_nobody) -> HookResult:
     """Runs all batches."""
-    runs = [run_in_process(plan, folder, number) for number in range(plan.batches)]
+    runs = []
+    for number in range(plan.batches):
+        tell(f"calls under the hook, batch {number + 1} of {plan.batches}")
+        runs.append(run_in_process(plan, folder, number))
     batches = [run["calls"] for run in runs]
     checks = [run["checks"] for run in runs]
 

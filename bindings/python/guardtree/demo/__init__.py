@@ -6,6 +6,7 @@ import json
 import sys
 
 from .. import set_policy
+from ..progress import Progress
 from .jit import MOST_ENTRIES, Jit
 from .measure import Mismatch, time_jobs
 from .report import make_report
@@ -19,7 +20,8 @@ def run(files: int = 24, rounds: int = 8, as_json: bool = False) -> int:
     jit = Jit(MODULES)
     prior = set_policy(entry_limit=MOST_ENTRIES, when_full="keep")
     try:
-        jobs = time_jobs(JOBS, corpus, jit, rounds)
+        with Progress("guardtree demo") as progress:
+            jobs = time_jobs(JOBS, corpus, jit, rounds, progress)
         report = make_report(corpus, jobs, jit)
     except Mismatch as problem:
         print(f"guardtree demo: {problem}", file=sys.stderr)

@@ -14,11 +14,17 @@ from time import thread_time_ns
 from typing import Any
 
 from .. import features, set_eval_frame
+from ..progress import Tell, tell_nobody
 from .jit import Jit
 from .workload import Corpus, Job
 
 RUN = 10_000_000  # nanoseconds that a run of a job takes, about
 MOST_TIMES, MOST_WARMUPS = 50, 4
+TOLD = {
+    "hooked": "jobs as they are and under an empty hook",
+    "specialised": "jobs as they are and specialised, by the hook",
+    "guarded": "jobs as they are and specialised, by function",
+}
 
 
 class Mismatch(Exception):
@@ -66,11 +72,17 @@ def run(timed: JobTimes, corpus: Corpus, callback: Any) -> int:
 
 
 def time_pairs(
-    way: str, jobs: list[JobTimes], corpus: Corpus, callback: Any, rounds: int
+    way: str,
+    jobs: list[JobTimes],
+    corpus: Corpus,
+    callback: Any,
+    rounds: int,
+    tell: Tell,
 ) -> None:
     """A plain run and one under the callback; which is first alternates."""
     with no_collection():
         for number in range(rounds):
+            tell(f"{TOLD[way]}, round {number + 1} of {rounds}")
             for each in jobs:
                 order = [None, callback] if number % 2 else [callback, None]
                 took = {id(how): run(each, corpus, how) for how in order}
@@ -78,7 +90,9 @@ def time_pairs(
                 each.pairs.setdefault(way, []).append(pair)
 
 
-def time_guarded(jobs: list[JobTimes], corpus: Corpus, jit: Jit, rounds: int) -> None:
+def time_guarded(
+    jobs: list[JobTimes], corpus: Corpus, jit: Jit, rounds: int, tell: Tell
+) -> None:
     """No hook at all: functions are guarded for the second half of a round."""
 
     def all_jobs(before: Callable[[], None]) -> list[int]:
@@ -88,7 +102,8 @@ def time_guarded(jobs: list[JobTimes], corpus: Corpus, jit: Jit, rounds: int) ->
         return [run(each, corpus, None) for each in jobs]
 
     with no_collection():
-        for _ in range(rounds):
+        for number in range(rounds):
+            tell(f"{TOLD['guarded']}, round {number + 1} of {rounds}")
             plain = all_jobs(jit.restore_functions)
             guarded = all_jobs(jit.guard_functions)
             for each, *pair in zip(jobs, plain, guarded, strict=True):
@@ -97,23 +112,29 @@ def time_guarded(jobs: list[JobTimes], corpus: Corpus, jit: Jit, rounds: int) ->
 
 
 def time_jobs(
-    jobs: tuple[Job, ...], corpus: Corpus, jit: Jit, rounds: int
+    jobs: tuple[Job, ...],
+    corpus: Corpus,
+    jit: Jit,
+    rounds: int,
+    tell: Tell = tell_nobody,
 ) -> list[JobTimes]:
     """First while nothing is cached; then the JIT sees every job until it makes nothing
     new; then with what it made."""
+    tell("first runs")
     timed = [JobTimes(job, job(corpus)) for job in jobs]
     for each in timed:
         once = min(run(each, corpus, None) for _ in range(2))
         each.times = max(1, min(MOST_TIMES, RUN // max(once, 1)))
-    time_pairs("hooked", timed, corpus, False, rounds)
+    time_pairs("hooked", timed, corpus, False, rounds, tell)
     for _ in range(MOST_WARMUPS):
         before = jit.made
         for each in timed:
+            tell(f"the JIT specialises; {jit.made} entries so far")
             run(each, corpus, jit)
         if jit.made == before:
             break
-    time_pairs("specialised", timed, corpus, False, rounds)
+    time_pairs("specialised", timed, corpus, False, rounds, tell)
     jit.count()
     if features()["guards_calls_by"] == "entry":
-        time_guarded(timed, corpus, jit, rounds)
+        time_guarded(timed, corpus, jit, rounds, tell)
     return timed

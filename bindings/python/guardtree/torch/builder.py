@@ -16,6 +16,7 @@ from types import ModuleType
 import torch
 
 from ..installation import HOME
+from ..progress import Progress
 
 SOURCE = Path(__file__).absolute().parent  # a staged package is made of links
 HEADERS = HOME / "torch"  # elsewhere in an editable install
@@ -96,9 +97,11 @@ def build() -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        done = subprocess.run(
-            command(compiler, fresh), capture_output=True, text=True, check=False
-        )
+        with Progress("guardtree.torch") as progress:
+            progress(f"{compiler} compiles the plugin for torch {torch.__version__}")
+            done = subprocess.run(
+                command(compiler, fresh), capture_output=True, text=True, check=False
+            )
         if done.returncode != 0:
             raise PluginError(
                 f"{compiler} could not build the plugin:\n{done.stderr[-4000:]}"
