@@ -15,7 +15,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m guardtree.torch", description=__doc__
     )
-    parser.add_argument("command", choices=["build", "path"])
+    parser.add_argument(
+        "command",
+        choices=["build", "path"],
+        help="build: compile the reader of tensors (needs a C++ compiler); "
+        "path: print where it is kept",
+    )
     chosen = parser.parse_args().command
     if chosen == "path":
         print(plugin_path())

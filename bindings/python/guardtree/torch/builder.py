@@ -81,7 +81,7 @@ def command(compiler: str, to: Path) -> list[str]:
 
 
 def build() -> Path:
-    """Compiles the plugin for the torch at hand; about 10 s. Returns its path.
+    """Compiles the plugin for the torch at hand in a few seconds. Returns its path.
 
     PluginError with the compiler's words when it fails. Replaces an older one only when
     the new one is complete.
