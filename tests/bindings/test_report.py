@@ -130,6 +130,39 @@ def test_a_guarded_function_is_reported_by_itself_and_by_its_function() -> None:
     gt.set_eval_frame(None)
 
 
+def sized(call: gt.MissedCall) -> Any:
+    """Compiles once per size."""
+    call.guards.local("size").equals(call.arguments["size"])
+    return lambda x, size=0: size
+
+
+def test_a_dispatcher_is_reported_also_as_a_method() -> None:
+    class Owner:
+        run = gt.Dispatcher(kernel, sized)
+
+    (Owner.run(1, 8), Owner.run(1, 16), Owner.run(2, 8))
+    for target in (Owner.run, Owner().run):
+        told = gt.report(target, {"x": 1, "size": 9}).to_dict()
+        assert told["name"] == "kernel"
+        assert [each["hits"] for each in told["entries"]] == [1, 0]
+        assert [each["verdict"] for each in told["entries"]] == ["fail", "fail"]
+        assert told["differences"] == [{"fact": "size", "demands": ["8", "16"]}]
+        assert told["stats"]["compiled"] == 2
+
+
+def test_a_function_that_a_decorator_with_on_miss_guards_is_reported() -> None:
+    """On CPython 3.11 a Dispatcher, on others the function."""
+
+    @gt.guard_function(on_miss=sized)
+    def run(x: Any, size: int) -> Any:
+        return size
+
+    assert run(1, 8) == 8
+    for target in (run, gt.guard_function(run)):
+        (entry,) = gt.report(target, {"x": 1, "size": 8}).to_dict()["entries"]
+        assert entry["verdict"] == "pass"
+
+
 def test_the_cache_of_the_hook_and_its_history(only: Any) -> None:
     def shifted(x: Any, size: int = 0) -> None: ...
 

@@ -52,7 +52,8 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m guardtree",
         description="Guards for Python JITs and frame evaluators.",
-        epilog="`python -m guardtree COMMAND --help` says more about a command.",
+        epilog="`python -m guardtree COMMAND --help` says more about a command. "
+        "`python -m guardtree.torch build` compiles the reader of torch tensors.",
     )
     made.add_argument("--version", action="version", version=f"guardtree {__version__}")
     for name, path, use in (

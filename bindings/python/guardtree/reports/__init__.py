@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from types import CodeType
 from typing import Any
 
-from .._guardtree import Frame, GuardedFunction, GuardManager, Table
+from .._guardtree import Dispatcher, Frame, GuardedFunction, GuardManager, Table
 from ..history import History
 from .collect import document_of
 from .page import page_of
@@ -58,13 +58,20 @@ class Report:
 
 
 def report(
-    target: CodeType | Callable[..., object] | Table | GuardedFunction | GuardManager,
+    target: (
+        CodeType
+        | Callable[..., object]
+        | Table
+        | GuardedFunction
+        | Dispatcher
+        | GuardManager
+    ),
     subject: Mapping[str, Any] | Frame | None = None,
     *,
     repeat: int = 20,
     history: History | None = None,
 ) -> Report:
-    """Report on the entries of a function, table or guarded function, or on one tree.
+    """Report on the entries of a function, table or Dispatcher, or on one tree.
 
     ``subject`` is a call to explain: a mapping of locals, or the frame given to a
     callback. The report then shows which guards pass, the values that the others found,

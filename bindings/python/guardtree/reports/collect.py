@@ -1,4 +1,5 @@
-"""What a report tells of a function, a table, a guarded function or one tree."""
+"""What a report tells of a function, a table, a guarded function, a Dispatcher or one
+tree."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 from .. import _guardtree
-from .._guardtree import Frame, GuardedFunction, GuardManager, Table
+from .._guardtree import Dispatcher, Frame, GuardedFunction, GuardManager, Table
 from ..explanations import explain
 from ..functions import ATTRIBUTE, HookedFunction
 from ..history import History
@@ -154,6 +155,19 @@ def of_guarded(
     }
 
 
+def of_dispatcher(
+    dispatcher: Dispatcher, subject: Subject | None, repeat: int
+) -> Document:
+    return {
+        "name": dispatcher._name,
+        "stats": dispatcher.stats(),
+        "entries": [
+            table_entry(each, subject, repeat) for each in dispatcher.entries()
+        ],
+        "differences": differences_of(dispatcher.differences()),
+    }
+
+
 def of_guards(guards: GuardManager, subject: Subject | None, repeat: int) -> Document:
     return {
         "name": "Guards",
@@ -176,6 +190,8 @@ def found_of(target: Any, subject: Subject | None, repeat: int) -> Document:
         target = guarded if isinstance(guarded, GuardedFunction) else target
     if isinstance(target, GuardedFunction):
         return of_guarded(target, subject, repeat)
+    if isinstance(target, Dispatcher):
+        return of_dispatcher(target, subject, repeat)
     if isinstance(target, GuardManager):
         return of_guards(target, subject, repeat)
     if isinstance(target, Table):
@@ -184,7 +200,7 @@ def found_of(target: Any, subject: Subject | None, repeat: int) -> Document:
         return of_code(target, subject, repeat)
     raise TypeError(
         "report(target): expected a function, a code object, a Table, what "
-        "guard_function gives, or a GuardManager, found "
+        "guard_function gives, a Dispatcher or a GuardManager, found "
         f"{value_text(target)}"
     )
 
