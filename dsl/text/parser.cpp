@@ -38,8 +38,8 @@ std::string printable(std::string_view part) {
     const size_t wanted = lead < 0xC0 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
     if (lead >= 0xC0 && part.size() - last != wanted) part = part.substr(0, last - 1);
     std::string text(part);
-    std::ranges::replace_if(
-        text, [](char c) { return c >= 0 && c < ' '; }, ' ');
+    const auto is_control = [](char c) { return static_cast<unsigned char>(c) < ' '; };
+    std::ranges::replace_if(text, is_control, ' ');
     return text;
 }
 
