@@ -230,11 +230,14 @@ def test_two_threads_with_two_backends() -> None:
     assert names == {"a": {"a"}, "b": {"b"}}
 
 
-def test_the_blocks_of_the_how_to_run(capsys: pytest.CaptureFixture[str]) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs/howto-torch-compile.md"
-    for block in re.findall(r"^```py\n(.*?)^```", page.read_text(), re.M | re.S):
-        exec(compile(block, str(page), "exec"), {"__name__": "page"})
-        gd.uninstall()
+def test_the_blocks_of_the_pages_run(capsys: pytest.CaptureFixture[str]) -> None:
+    root = Path(__file__).resolve().parents[2]
+    for page in (root / "docs/howto-torch-compile.md", root / "README.md"):
+        blocks = re.findall(r"^```py\n(.*?)^```", page.read_text(), re.M | re.S)
+        assert blocks
+        for block in blocks:
+            exec(compile(block, str(page), "exec"), {"__name__": "page"})
+            gd.uninstall()
     assert "differ in k: 1, 2" in capsys.readouterr().out
 
 
