@@ -102,26 +102,15 @@ def test_an_error_while_installing_leaves_nothing(
 
 
 def test_install_inside_a_compiled_call() -> None:
-    said = []
-
-    @torch._dynamo.disable
-    def inside() -> None:
-        pass
-
-    def backend(graph: Any, inputs: Any) -> Any:
-        return graph.forward
-
-    def f(x: Any) -> Any:
-        torch._dynamo.graph_break()
-        try:
+    hook = torch._C._dynamo.eval_frame
+    hook.set_eval_frame(False)  # As in code that runs cached entries.
+    try:
+        with pytest.raises(RuntimeError, match="is running"):
             gd.install()
-        except RuntimeError as error:
-            said.append(str(error))
-        return x
-
-    with torch._dynamo.config.patch(suppress_errors=True):
-        torch._dynamo.optimize(backend)(f)(torch.ones(2))
-    assert not said or "is running" in said[0]
+    finally:
+        hook.set_eval_frame(None)
+    with gd.installed():
+        use()
 
 
 def test_uninstalled_in_the_middle() -> None:

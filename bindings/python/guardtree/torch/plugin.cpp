@@ -12,6 +12,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/version.h>
 
+#include "compiled_call.h"
 #include "entry_key.h"
 #include "reader.h"
 #include "ref.h"
@@ -298,6 +299,10 @@ PyMethodDef methods[] = {{"state_facts", state_facts, METH_NOARGS,
                           "Sets this thread's region; gives the prior one."},
                          {"wanted_region", wanted_region, METH_NOARGS,
                           "This thread's region."},
+                         {"compiled_call", make_compiled_call, METH_O,
+                          "A builtin that runs an entry, or Dynamo's wrapper."},
+                         {"returning", make_returning, METH_O,
+                          "A builtin that gives this value to any call."},
                          {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

@@ -32,17 +32,35 @@ class Entry:
     """Guards that are asked of Python."""
     checked: Any = None
     """The GuardManager that the hook walks: with the key of the entry."""
+    entrances: list[weakref.ref[Any]] = field(default_factory=list)
+    """Of compiled functions whose calls find it without the hook."""
+    found: int = 0
+    """Hits there that are counted nowhere else any more."""
 
     def update_diff_guard_root_manager(self) -> None:
         """guardtree has no second tree for skip_guard_eval_unsafe."""
 
     def hits(self) -> int:
-        """How often the hook ran this entry's code."""
-        original = self.original()
+        """How often this entry's code ran for a call."""
+        hooked, original = 0, self.original()
         for each in gt.cache_entries(original) if original is not None else ():
             if each.check_fn is self.checked:
-                return each.hits
-        return 0
+                hooked = each.hits
+        return hooked + self.entrance_hits()
+
+    def entrance_hits(self) -> int:
+        """How often without the hook."""
+        return self.found + sum(each.hits(self) for each in self.ways_in())
+
+    def ways_in(self) -> list[Any]:
+        """The entrances that are still there."""
+        found = [reference() for reference in self.entrances]
+        return [each for each in found if each is not None]
+
+    def close_entrances(self) -> None:
+        """Only the hook finds it from now on."""
+        for each in self.ways_in():
+            each.remove(self)
 
 
 class Cache:
@@ -78,6 +96,7 @@ class Cache:
         """Nobody is told any more when an object of these entries goes."""
         for entry in self.lists.pop(number, (None, []))[1]:
             entry.guard_manager.cache_entry = entry.guard_manager.extra_state = None
+            entry.close_entrances()
 
     def codes(self) -> list[CodeType]:
         """The codes that have entries."""
@@ -92,6 +111,7 @@ class Cache:
     def invalidate(self, entry: Entry, deleted: Any) -> None:
         """Dynamo says that an object that an entry was compiled for is gone."""
         code = entry.original()
+        entry.close_entrances()
         entry.guard_manager, entry.code = deleted, None
         if code is None:
             return

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import sys
+import weakref
 from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
 
 import guardtree as gt
 
 if TYPE_CHECKING:
+    from .entrances import Entrance
     from .session import Session
 
 NOT_STARTED = -1 if sys.version_info < (3, 13) else 0
@@ -42,6 +44,8 @@ class Adapter:
         self.callback = self._torchdynamo_orig_backend = callback
         self.number = number
         """Of its backend."""
+        self.entrances: list[weakref.ref[Entrance]] = []
+        """Of the compiled functions that set this callback."""
 
     def __call__(
         self, frame: gt.Frame, cache_entry: Any, frame_state: dict[str, Any]

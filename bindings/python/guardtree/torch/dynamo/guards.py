@@ -60,6 +60,9 @@ class Made:
     guards: gt.GuardManager
     refused: str = ""
     python: list[str] = field(default_factory=list)
+    at_entrance: gt.GuardManager | None = None
+    """The translation once more, without the key, where calls are to find the entry
+    before the hook."""
 
 
 class Maker:
@@ -73,7 +76,13 @@ class Maker:
         self.checks = 0
         """How many verdicts were compared."""
 
-    def make(self, frame: gt.Frame, wrapper: Any, key: tuple[int, int]) -> Made:
+    def make(
+        self,
+        frame: gt.Frame,
+        wrapper: Any,
+        key: tuple[int, int],
+        has_entrance: bool = False,
+    ) -> Made:
         """The guards of one entry."""
         root, recording = wrapper.root, self.recorder.take(wrapper)
         guards = keyed(frame, key)
@@ -84,12 +93,17 @@ class Maker:
             if not guards.check(frame):
                 failed = guards.explain(frame)
                 raise RefusedError(f"guards fail on their own frame: {failed}")
+            at_entrance = gt.GuardManager(frame) if has_entrance else None
+            if at_entrance is not None:
+                Translator(recording, guards=at_entrance).run()
         except Exception as error:
             return self.refused(frame, root, key, error)
         finally:
             if isinstance(recording, Recording):
                 forget(recording)
-        made = Made(guards, guards, python=translation.python)
+        made = Made(
+            guards, guards, python=translation.python, at_entrance=at_entrance
+        )
         if self.is_dual:
             made.checked = keyed(frame, key)
             code = frame.f_code

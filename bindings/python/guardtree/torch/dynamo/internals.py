@@ -11,6 +11,11 @@ In `torch._dynamo.eval_frame` and `torch._dynamo.types`:
 - the functions of `REPLACED`, by whatever names modules imported them;
 - `compile_wrapper` calls `set_eval_frame(callback)`, then the function, and has the
   callback in its closure; `_torchdynamo_orig_callable`, `innermost_backend`;
+- all else that `compile_wrapper` asks and sets: entrances.py has its code replaced,
+  and compiled_call.h asks the same of the thread before an entry runs;
+- `OptimizeContext`: `enter_exit_hooks`, `_backend_ctx_ctor`, `export`, `_package`;
+- `DisableContext`'s wrapper, which only sets the callback, and the names that graphs.py
+  knows in the code of entries;
 - `ConvertFrameReturn`, `FrameExecStrategy`, `GuardedCode`.
 """
 

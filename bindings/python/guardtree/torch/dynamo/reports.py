@@ -88,8 +88,9 @@ def report(model: Any) -> str:
     for code in codes_of(model):
         entries = session.cache.of(code)[::-1]
         stats = gt.code_stats(code)
+        hits = stats["hits"] + sum(each.entrance_hits() for each in entries)
         lines.append(
-            f"{code.co_name}: {len(entries)} entries, {stats['hits']} hits, "
+            f"{code.co_name}: {len(entries)} entries, {hits} hits, "
             f"{stats['misses']} misses"
         )
         lines += [line for each in enumerate(entries) for line in lines_of(*each)]

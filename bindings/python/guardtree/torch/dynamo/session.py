@@ -17,8 +17,10 @@ import guardtree as gt
 import guardtree.torch as gtt
 
 from . import record
+from .entrances import Entrance, Way, is_usual
 from .entries import Cache, Entry
 from .frames import Adapter
+from .graphs import graph_of, runner_of
 from .guards import LiveRecorder, Maker
 from .internals import REPLACED
 from .patches import Patches
@@ -51,6 +53,7 @@ class Session:
         self.skips_guards = False
         self.lock = threading.Lock()
         self.policy: dict[str, Any] = {}
+        self.entrances: weakref.WeakSet[Entrance] = weakref.WeakSet()
         self.plugin = gtt.plugin()
 
     def begin(self) -> None:
@@ -65,6 +68,7 @@ class Session:
             for name, kind in (("CacheEntry", Entry), ("ExtraState", Cache)):
                 both = getattr(torch._dynamo.guards, name), kind
                 self.patches.set(torch._dynamo.guards, name, both)
+            self.watch_compiled_functions()
             if not self.is_limited:
                 config = torch._dynamo.config
                 for name in ("recompile_limit", "accumulated_recompile_limit"):
@@ -79,6 +83,8 @@ class Session:
         """Everything is as before; calls that are running go on without compiling."""
         self.is_active = False
         try:
+            for entrance in list(self.entrances):
+                entrance.close()
             self.patches.undo()
         finally:
             gt.set_eval_frame(None)
@@ -109,6 +115,8 @@ class Session:
 
     def set_code_exec_strategy(self, code: CodeType, strategy: Any) -> None:
         if strategy.cur_action == FrameAction.SKIP:
+            for entry in self.cache.of(code):
+                entry.close_entrances()
             is_recursive = strategy.recursive_action == FrameAction.SKIP
             gt.skip_code(code, recursive=is_recursive)
         elif strategy.cur_action == FrameAction.RUN_ONLY:
@@ -155,6 +163,40 @@ class Session:
                 "collectives need it): uninstall it before you use them"
             )
 
+    # Functions that torch.compile returns.
+
+    def watch_compiled_functions(self) -> None:
+        """New ones get an entrance. In dual mode the hook sees every call."""
+        context = eval_frame.OptimizeContext
+        original = context.__call__
+        if self.maker.is_dual:
+            return
+
+        def call(self_: Any, function: Any) -> Any:
+            made = original(self_, function)
+            if self.is_active and is_usual(self_, made):
+                entrance = Entrance(made, self.plugin)
+                self.entrances.add(entrance)
+                adapter = self.adapter_of(self_.callback)
+                adapter.entrances.append(weakref.ref(entrance))
+            return made
+
+        self.patches.set(context, "__call__", call)
+
+    def entrances_of(self, frame: gt.Frame, adapter: Adapter) -> list[Any]:
+        """Those of functions that such a frame may be of, and the functions."""
+        found = []
+        for reference in adapter.entrances:
+            entrance = reference()
+            function = entrance.function() if entrance is not None else None
+            if (
+                function is not None
+                and function.__code__ is frame.f_code
+                and function.__globals__ is frame.f_globals
+            ):
+                found.append((entrance, function))
+        return found
+
     # What the callbacks of frames need.
 
     def adapter_of(self, callback: Any) -> Adapter:
@@ -195,7 +237,11 @@ class Session:
             return self.answer_without_code(result, code)
         region = self.plugin.wanted_region()
         wrapper = guarded.guard_manager
-        made = self.maker.make(frame, wrapper, (adapter.number, region))
+        graph = graph_of(guarded.code)
+        entrances = self.entrances_of(frame, adapter) if graph else []
+        made = self.maker.make(
+            frame, wrapper, (adapter.number, region), bool(entrances)
+        )
         answer = gt.GuardedCode(guarded.code, made.checked)
         entry = Entry(
             weakref.ref(code),
@@ -212,6 +258,12 @@ class Session:
             made.checked,
         )
         self.cache.add(code, entry)
+        for entrance, function in entrances:
+            if made.at_entrance is not None and graph is not None:
+                runner = runner_of(guarded.code, graph, function)
+                entrance.add(Way(entry, made.at_entrance, runner))
+        if entry.code is None or entry not in self.cache.of(code):
+            entry.close_entrances()  # Another thread took it away meanwhile.
         wrapper.cache_entry, wrapper.extra_state = entry, self.cache
         if self.thread.count >= 0:
             self.thread.count += 1
