@@ -152,6 +152,23 @@ PyObject* make_compiled_call(PyObject*, PyObject* parts) {
     return PyCFunction_New(&compiled_call_method, parts);
 }
 
+/// set_eval_frame: None, which Dynamo sets most often, goes to the hook at once.
+PyObject* set_callback_of_thread(PyObject* self, PyObject* callback) {
+    const Py_ssize_t place = callback == Py_None ? 0 : 1;
+    return PyObject_CallOneArg(PyTuple_GET_ITEM(self, place), callback);
+}
+
+PyMethodDef callback_setter_method = {"set_eval_frame", set_callback_of_thread, METH_O,
+                                      nullptr};
+
+/// callback_setter((for_none, for_others)): a builtin that calls one of them.
+PyObject* make_callback_setter(PyObject*, PyObject* pair) {
+    if (PyTuple_CheckExact(pair) && PyTuple_GET_SIZE(pair) == 2)
+        return PyCFunction_New(&callback_setter_method, pair);
+    PyErr_SetString(PyExc_TypeError, "expected a pair of callables");
+    return nullptr;
+}
+
 PyObject* return_missed(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
     return Owned<>::share(self).release();
 }

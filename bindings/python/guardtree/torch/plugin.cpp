@@ -301,6 +301,8 @@ PyMethodDef methods[] = {{"state_facts", state_facts, METH_NOARGS,
                           "This thread's region."},
                          {"compiled_call", make_compiled_call, METH_O,
                           "A builtin that runs an entry, or Dynamo's wrapper."},
+                         {"callback_setter", make_callback_setter, METH_O,
+                          "A builtin that sets None or another callback."},
                          {"returning", make_returning, METH_O,
                           "A builtin that gives this value to any call."},
                          {nullptr, nullptr, 0, nullptr}};

@@ -4,17 +4,21 @@ where no callback is set."""
 from __future__ import annotations
 
 import dis
-from types import CodeType, FunctionType, SimpleNamespace
+import gc
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 GRAPH = "__compiled_fn_"
 UTILS = "__import_torch_dot__dynamo_dot_utils"
 RECORDS = {
-    "record_pregraph_bytecode_enter": ().__len__,
-    "record_pregraph_bytecode_exit": id,
+    "record_pregraph_bytecode_enter": gc.isenabled,
+    "record_pregraph_bytecode_exit": callable,
 }
-"""What Dynamo's code calls around a graph's arguments for a profiler; without one these
-do nothing, as what stands here for them."""
+"""What Dynamo's code calls around a graph's arguments for a profiler. Without one they
+do nothing, and the builtins here, which do nothing either, stand for them."""
+
+STAND_IN = ModuleType(UTILS)
+vars(STAND_IN).update(RECORDS)
 
 ALLOWED = frozenset((
     "BINARY_SUBSCR", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_TUPLE",
@@ -59,7 +63,7 @@ def runner_of(code: CodeType, graph: str, function: FunctionType) -> FunctionTyp
         "__builtins__": function.__builtins__,
         "__name__": function.__globals__.get("__name__"),
         graph: called,
-        UTILS: SimpleNamespace(**RECORDS),
+        UTILS: STAND_IN,
     }
     made = FunctionType(
         code, namespace, function.__name__, function.__defaults__, function.__closure__

@@ -61,8 +61,9 @@ class Session:
         hook = torch._C._dynamo.eval_frame
         try:
             record.install(self.recorder, self.patches)
+            builtins = self.builtins()
             for name in REPLACED:
-                ours = getattr(self, name.strip("_"))
+                ours = builtins.get(name) or getattr(self, name.strip("_"))
                 self.patches.everywhere(getattr(hook, name), ours)
             # Of isinstance, which takes a tuple: torch has older entries of its own.
             for name, kind in (("CacheEntry", Entry), ("ExtraState", Cache)):
@@ -91,6 +92,18 @@ class Session:
             self.plugin.want_region(-1)
             self.cache.reset_all()
             gt.set_policy(**self.policy)
+
+    def builtins(self) -> dict[str, Any]:
+        """What Dynamo calls so often that no Python function may stand there. Dual mode
+        raises differences where a callback is set."""
+        found = {
+            "get_eval_frame_isolate_recompiles_id": self.plugin.wanted_region,
+            "set_eval_frame_isolate_recompiles_id": self.plugin.want_region,
+        }
+        if not self.maker.is_dual:
+            pair = gt.set_eval_frame, self.set_eval_frame
+            found["set_eval_frame"] = self.plugin.callback_setter(pair)
+        return found
 
     # What Dynamo calls, by the names in internals.REPLACED.
 
@@ -131,14 +144,6 @@ class Session:
 
     def get_total_cache_entry_count(self, code: CodeType) -> int:
         return len(self.cache.of(code))
-
-    def get_eval_frame_isolate_recompiles_id(self) -> int:
-        found: int = self.plugin.wanted_region()
-        return found
-
-    def set_eval_frame_isolate_recompiles_id(self, region: int) -> int:
-        prior: int = self.plugin.want_region(region)
-        return prior
 
     def set_skip_guard_eval_unsafe(self, on: bool) -> bool:
         """Guards are always all checked; only a miss is an error, as in torch."""
