@@ -104,12 +104,13 @@ class Entrance:
     def renew(self) -> None:
         """Calls that begin from now on see the entries as they are."""
         wrapper, function = self.wrapper(), self.function()
-        if wrapper is None or KEYWORD not in (wrapper.__kwdefaults__ or {}):
+        defaults = wrapper.__kwdefaults__ if wrapper is not None else None
+        if defaults is None or KEYWORD not in defaults:
             return
         instead: Any = self.slow
         if self.ways and function is not None:
             instead = self.call_of(function)
-        wrapper.__kwdefaults__[KEYWORD] = instead
+        defaults[KEYWORD] = instead
 
     def call_of(self, function: FunctionType) -> Any:
         """The builtin that looks entries up, then asks Dynamo's wrapper."""

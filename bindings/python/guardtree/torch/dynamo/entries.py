@@ -50,7 +50,8 @@ class Entry:
 
     def entrance_hits(self) -> int:
         """How often without the hook."""
-        return self.found + sum(each.hits(self) for each in self.ways_in())
+        found: int = sum(each.hits(self) for each in self.ways_in())
+        return self.found + found
 
     def ways_in(self) -> list[Any]:
         """The entrances that are still there."""

@@ -3,6 +3,7 @@ where no callback is set."""
 
 from __future__ import annotations
 
+import builtins
 import dis
 import gc
 from types import CodeType, FunctionType, ModuleType
@@ -60,7 +61,7 @@ def runner_of(code: CodeType, graph: str, function: FunctionType) -> FunctionTyp
             break
         called = inner
     namespace: dict[str, Any] = {
-        "__builtins__": function.__builtins__,
+        "__builtins__": builtins,
         "__name__": function.__globals__.get("__name__"),
         graph: called,
         UTILS: STAND_IN,
