@@ -112,6 +112,18 @@ def test_a_client_in_cpp20(build: Build) -> None:
     run_all(load(module))
 
 
+def test_the_function_of_the_readme(build: Build, tmp_path: Path) -> None:
+    readme = (HERE.parents[1] / "README.md").read_text()
+    function = readme.split("```c\n")[1].split("```")[0]
+    (tmp_path / "kernel_for.h").write_text(f"static {function}")
+    look_up = load(build("readme", "-I", str(tmp_path))).look_up
+    assert look_up(f, "type(a) is int and b == 2", 1) == "kernel"
+    assert look_up(f, "type(a) is int and b == 2", 1, 2, 3) == "kernel"
+    assert look_up(f, "type(a) is int and b == 2", 1.0) is None
+    assert look_up(f, "type(a) is int and b == 2", 1, 3) is None
+    assert look_up(f, "type(a) is int") is None  # no call of f
+
+
 def test_a_client_of_the_first_header(build: Build) -> None:
     """It was built against the header as it was first: the table only grows."""
     run_all(load(build("client", header=HERE / "guardtree_1.h")))
