@@ -21,7 +21,7 @@ from standin import Pointer, chosen_by_triton
 from triton import knobs
 from triton.runtime.jit import JITFunction
 
-CALLS = 10**6 if os.environ.get("GUARDTREE_TEST_LONG") else 10**5
+CALLS = 10**6 if os.environ.get("GUARDTREE_TEST_LONG") else 30_000
 NAME = "TRITON_FPSAN_HOMOMORPHIC_CASTS"
 
 X, Y = Pointer(64, tl.float32), Pointer(4096, tl.float32)
