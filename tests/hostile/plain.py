@@ -69,6 +69,7 @@ members("History", READS, "__enter__ __exit__ __init__ __repr__ events")
 members("Report", WRITES, "__init__ __repr__ save to_html to_json")
 members("TensorSpec", NUMBERS, "__init__ __repr__ of replace")
 
+members("GuardManager", READS, "__eq__ __hash__")
 members("GuardManager", READS, "__repr__ __str__ assumed checks children counts nodes")
 members("GuardManager", READS, "operands parent path profile relations step")
 members("GuardManager", WRITES, "__reduce__ digest to_json to_portable_json to_text")

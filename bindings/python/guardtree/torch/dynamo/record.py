@@ -152,10 +152,10 @@ def managers_of(manager: Any) -> Iterator[Any]:
         yield from managers_of(child)
 
 
-RELATIONAL = (
-    engine.NO_TENSOR_ALIASING,
-    engine.OBJECT_ALIASING,
-    engine.STORAGE_OVERLAPPING,
+# Torch's stub of the module has none of them.
+RELATIONAL = tuple(
+    getattr(engine, name)
+    for name in ("NO_TENSOR_ALIASING", "OBJECT_ALIASING", "STORAGE_OVERLAPPING")
 )
 
 

@@ -11,7 +11,7 @@ import torch
 import torch._dynamo
 import torch._dynamo.eval_frame as eval_frame
 import torch._dynamo.guards
-from torch._dynamo.types import FrameAction
+import torch._dynamo.types
 
 import guardtree as gt
 import guardtree.torch as gtt
@@ -24,6 +24,8 @@ from .graphs import graph_of, runner_of
 from .guards import LiveRecorder, Maker
 from .internals import REPLACED
 from .patches import Patches
+
+FrameAction: Any = getattr(torch._dynamo.types, "FrameAction")  # noqa: B009
 
 ENTRIES = 1 << 16
 """Of a code, at most; Dynamo's own limits come first."""
