@@ -36,7 +36,7 @@ PLAN = gt.KeyPlan(
     ints=("one", "divisible", "width"), shape="free", strides="free", alignment=16
 )
 EXACT = gt.KeyPlan()
-MOST_ADDING = 1.0
+MAX_ADDING = 1.0
 """Milliseconds that adding the 1,000th entry may take."""
 
 
@@ -252,7 +252,7 @@ def main() -> int:
         for name, form, _, in_turn in cases
         if not in_turn
     )
-    return is_slow or max(added.values()) > MOST_ADDING
+    return is_slow or max(added.values()) > MAX_ADDING
 
 
 if __name__ == "__main__":

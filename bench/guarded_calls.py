@@ -35,7 +35,7 @@ from guardtree.bench.rounds import FULL, Batch, Plan, Variant, run_batch
 LEAST = 25.0
 """ns over a plain call that a hit by positional arguments may take."""
 
-MOST_INSTRUCTIONS = 1.01
+MAX_INSTRUCTIONS = 1.01
 """What a function that is guarded elsewhere may do to the instructions of a program."""
 
 PROGRAM = Path(__file__).resolve().parent / "call_heavy.py"
@@ -214,7 +214,7 @@ def main() -> int:
     promised = [form.name for form in FORMS if "positional" in form.name]
     if any(rows[name]["hit"] > LEAST for name in promised):
         return 1
-    most = instructions.get("plain", 0) * MOST_INSTRUCTIONS
+    most = instructions.get("plain", 0) * MAX_INSTRUCTIONS
     return instructions.get("guarded", 0) > most
 
 

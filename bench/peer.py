@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import torch
+from guardtree.torch.dynamo.record import managers_of
 from plans import Plan
 from torch._C._dynamo import eval_frame, guards
 from torch._dynamo import config
@@ -217,22 +218,10 @@ def build_peer(plan: Plan, recursive: bool = False) -> Any:
     return root
 
 
-def peer_nodes(node: Any) -> Iterator[Any]:
-    """A node and all below it."""
-    yield node
-    if isinstance(node, guards.DictGuardManager):
-        for pair in node.get_key_value_managers().values():
-            for child in pair:
-                if child is not None:
-                    yield from peer_nodes(child)
-    for child in node.get_child_managers():
-        yield from peer_nodes(child)
-
-
 def peer_counts(root: Any) -> dict[str, int]:
     """`guards` by the facts they say: the type and the keys of a manager of a dict are
     two, whatever number of leafs compares the keys; aliasing is one."""
-    nodes = list(peer_nodes(root))
+    nodes = list(managers_of(root))
     dicts = [node for node in nodes if isinstance(node, guards.DictGuardManager)]
     keys = sum(len(node.get_key_value_managers()) for node in dicts)
     leafs = [leaf for node in nodes for leaf in node.get_leaf_guards()]

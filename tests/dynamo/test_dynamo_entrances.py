@@ -299,12 +299,12 @@ def test_a_graph_that_raises_leaves_the_thread_as_before() -> None:
 def test_more_entries_than_calls_find_at_once() -> None:
     with gd.installed(recompile_limit=False):
         made = Compiled()
-        count = entrances.MOST + 4
+        count = entrances.MAX_WAYS + 4
         for _ in range(3):
             for k in range(count):
                 assert torch.equal(made.f(X, k), X + k)
         assert made.compiled == count
-        assert made.hits() == 2 * entrances.MOST
+        assert made.hits() == 2 * entrances.MAX_WAYS
 
 
 @pytest.mark.parametrize(

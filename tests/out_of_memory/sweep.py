@@ -23,7 +23,7 @@ from failing import WAYS, Way
 
 HOWS = ("one", "all")
 EACH = 12  # places without a gap, except in a long run
-MOST_WRONG = 10  # places of an operation; more of them say nothing new
+MAX_WRONG = 10  # places of an operation; more of them say nothing new
 SECONDS = 5  # for one call
 IS_LONG = "GUARDTREE_TEST_LONG" in os.environ
 WRONG = 76
@@ -137,7 +137,7 @@ def swept(name: str, way: Way) -> tuple[int, list[Any]]:
         if status < 0:
             wrong = [signal.Signals(-status).name]
         found.append((place, how, wrong[0] if wrong else f"exit status {status}"))
-        if len(found) >= MOST_WRONG:
+        if len(found) >= MAX_WRONG:
             return place, found
         first, skip = place, how
         if how == HOWS[-1]:

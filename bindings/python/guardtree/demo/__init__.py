@@ -7,7 +7,7 @@ import sys
 
 from .. import set_policy
 from ..progress import Progress
-from .jit import MOST_ENTRIES, Jit
+from .jit import MAX_ENTRIES, Jit
 from .measure import Mismatch, time_jobs
 from .report import make_report
 from .show import show
@@ -18,7 +18,7 @@ def run(files: int = 24, rounds: int = 8, as_json: bool = False) -> int:
     """The demo; returns an exit status."""
     corpus = read_corpus(files)
     jit = Jit(MODULES)
-    prior = set_policy(entry_limit=MOST_ENTRIES, when_full="keep")
+    prior = set_policy(entry_limit=MAX_ENTRIES, when_full="keep")
     try:
         with Progress("guardtree demo") as progress:
             jobs = time_jobs(JOBS, corpus, jit, rounds, progress)

@@ -28,8 +28,8 @@ from .body import SCALARS
 from .specialise import Refused, Specialised, specialise
 
 WORTH_IT, WORTH_A_GUARD = 60.0, 2.0  # estimated nanoseconds that a look-up costs
-MOST_SHAPES = 6  # ways of calling a function that are looked at
-MOST_ENTRIES = 4
+MAX_SHAPES = 6  # ways of calling a function that are looked at
+MAX_ENTRIES = 4
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Jit:
         shapes = state.setdefault("shapes", set())
         if shape not in shapes:
             shapes.add(shape)
-            return self.stop(frame, "called in many ways", len(shapes) <= MOST_SHAPES)
+            return self.stop(frame, "called in many ways", len(shapes) <= MAX_SHAPES)
         function = cast(FunctionType, frame.function)
         constants = constants_of(function, arguments)
         start = thread_time()
@@ -97,7 +97,7 @@ class Jit:
         seen.entries.append(Entry(made, tree, arguments))
         seen.asked = state["asked"]
         self.made += 1
-        if len(seen.entries) == MOST_ENTRIES:
+        if len(seen.entries) == MAX_ENTRIES:
             run_only(code)
         return GuardedCode(made.code, tree)
 

@@ -19,7 +19,7 @@ from .jit import Jit
 from .workload import Corpus, Job
 
 RUN = 10_000_000  # nanoseconds that a run of a job takes, about
-MOST_TIMES, MOST_WARMUPS = 50, 4
+MAX_TIMES, MAX_WARMUPS = 50, 4
 TOLD = {
     "hooked": "jobs as they are and under an empty hook",
     "specialised": "jobs as they are and specialised, by the hook",
@@ -124,9 +124,9 @@ def time_jobs(
     timed = [JobTimes(job, job(corpus)) for job in jobs]
     for each in timed:
         once = min(run(each, corpus, None) for _ in range(2))
-        each.times = max(1, min(MOST_TIMES, RUN // max(once, 1)))
+        each.times = max(1, min(MAX_TIMES, RUN // max(once, 1)))
     time_pairs("hooked", timed, corpus, False, rounds, tell)
-    for _ in range(MOST_WARMUPS):
+    for _ in range(MAX_WARMUPS):
         before = jit.made
         for each in timed:
             tell(f"the JIT specialises; {jit.made} entries so far")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 WIDTH = 100
-MOST_ROWS, MOST_NOTES = 24, 8
+MAX_ROWS, MAX_NOTES = 24, 8
 LEGEND = """
     Times as fast as plain Python: CPU time, medians of runs in turn. 'Hook only' is
     set_eval_frame(False) with nothing cached: under any PEP 523 evaluator CPython gives
@@ -80,7 +80,7 @@ def show_functions(report: dict[str, Any]) -> None:
     functions, totals = report["functions"], report["totals"]
     counters = ("hits", "misses", "dicts_built", "called")
     rows = []
-    for each in functions[:MOST_ROWS]:
+    for each in functions[:MAX_ROWS]:
         sizes = "-".join(str(entry["bytes"]) for entry in each["entries"][:2])
         counts = [str(each[name]) for name in counters]
         size = f"{each['bytes']} > {sizes}"
@@ -88,8 +88,8 @@ def show_functions(report: dict[str, Any]) -> None:
         rows.append((name, str(len(each["entries"])), *counts, size))
     heads = ("function", "entries", "hits", "misses", "dicts", "calls", "bytecode")
     table("Functions that were specialised", heads, rows)
-    if len(functions) > MOST_ROWS:
-        print(f"... and {len(functions) - MOST_ROWS} more (--json has all)")
+    if len(functions) > MAX_ROWS:
+        print(f"... and {len(functions) - MAX_ROWS} more (--json has all)")
     entries = sum(len(each["entries"]) for each in functions)
     left = ", ".join(f"{n} {why}" for why, n in report["left_as_they_are"].items())
     counted = ", ".join(f"{totals[n]} {n}" for n in ("hits", "misses", "errors"))
@@ -109,7 +109,7 @@ def show_tree(tree: dict[str, Any] | None) -> None:
     for line in tree["text"].rstrip().splitlines():
         print(clipped(line))
     print("With them, the JIT has done")
-    for note in list(dict.fromkeys(tree["notes"]))[:MOST_NOTES]:
+    for note in list(dict.fromkeys(tree["notes"]))[:MAX_NOTES]:
         print(clipped(f"  {note}"))
     print(f"The same call, but {tree['changed']}, is a miss:")
     for line in tree["explanation"].splitlines():

@@ -29,7 +29,7 @@ from ..bytecode.versions import RUNNING
 from .body import NOTHING, SCALARS, Fact, value_of
 from .folding import CALL, CALL_WIDTH, INLINE_COST, STEP, Folder, Guard, Path
 
-LARGEST, LARGEST_CALLEE, MOST_COPIES = 1500, 160, 6  # instructions; of one callee
+LARGEST, LARGEST_CALLEE, MAX_COPIES = 1500, 160, 6  # instructions; of one callee
 # Names of what looks at the frame that calls it.
 UNFIT = frozenset(
     {"locals", "eval", "exec", "super", "vars", "dir", "_getframe", "warn"}
@@ -91,7 +91,7 @@ class Specialiser(Folder):
         self.builtins = frame.f_builtins
         self.names = Names(frame.f_globals, way_to(frame.f_globals, module), True)
         self.namespaces = {id(frame.f_globals): self.names}
-        self.copies = {frame.f_code: MOST_COPIES}
+        self.copies = {frame.f_code: MAX_COPIES}
         self.seen: set[Instruction] = set()  # loads of functions
         self.fresh: set[str] = set()  # locals of inlined functions
 
@@ -175,7 +175,7 @@ class Specialiser(Folder):
             and not code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)
             and not (is_generator(code) or code.co_cellvars or code.co_freevars)
             and not UNFIT.intersection(code.co_names)
-            and self.copies[code] <= MOST_COPIES
+            and self.copies[code] <= MAX_COPIES
             and len(self.list) < LARGEST
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 from .._guardtree import Explanation, GuardManager, GuardProfile
 from ..descriptions import GuardCheck, GuardRelation
 
-MOST_TEXT = 2000  # characters; a constant in a guard may be of any size
+MAX_TEXT = 2000  # characters; a constant in a guard may be of any size
 
 Row = dict[str, Any]
 """`depth`, `what` (step, check or relation), `kind`, `path`, `python`; where known also
@@ -17,7 +17,7 @@ profile `runs`, `failed` and `ns`, which is the mean of one run."""
 
 
 def cut(text: str) -> str:
-    return text if len(text) <= MOST_TEXT else f"{text[: MOST_TEXT - 3]}..."
+    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 3]}..."
 
 
 def note_text(note: Any) -> str:

@@ -22,7 +22,7 @@ import guardtree as gt
 
 from .entries import Entry
 
-MOST = 16
+MAX_WAYS = 16
 """Entries of a function that calls find at once; the hook finds the others."""
 KEYWORD, OWN = "_guardtree_call", "_guardtree_entrance"
 """Keyword defaults of the wrapper: what it calls, and what lives as long as it does."""
@@ -80,7 +80,7 @@ class Entrance:
     def add(self, way: Way) -> None:
         """One more entry, behind the others."""
         with self.lock:
-            if len(self.ways) < MOST:
+            if len(self.ways) < MAX_WAYS:
                 self.ways.append(way)
                 way.entry.entrances.append(weakref.ref(self))
                 self.renew()
