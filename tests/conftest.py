@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
@@ -87,11 +88,17 @@ def settings_stay() -> Iterator[None]:
 
 @pytest.fixture
 def hook() -> Iterator[None]:
-    """Fails a test that leaves a callback or the evaluator behind, and cleans up."""
+    """Fails a test that leaves a callback or the evaluator behind, and cleans up.
+
+    Hypothesis has a function called at each collection: tests that count what a
+    callback is asked about would count that, too.
+    """
     import guardtree as gt
     from guardtree import _guardtree
 
+    at_collections, gc.callbacks[:] = gc.callbacks[:], []
     yield
+    gc.callbacks[:] = at_collections
     _guardtree._force_called(False)
     prior = gt.set_eval_frame(None)
     while OnlyFor.used:
