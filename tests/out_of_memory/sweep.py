@@ -22,7 +22,7 @@ import trials
 from failing import WAYS, Way
 
 HOWS = ("one", "all")
-EACH = 12  # places without a gap, except in a long run
+EACH = 8  # places without a gap, except in a long run
 MAX_WRONG = 10  # places of an operation; more of them say nothing new
 SECONDS = 5  # for one call
 IS_LONG = "GUARDTREE_TEST_LONG" in os.environ
@@ -35,7 +35,7 @@ def places(first: int) -> Iterator[int]:
     while True:
         if place >= first:
             yield place
-        place += 1 if IS_LONG else 1 + max(0, place - EACH) // 5
+        place += 1 if IS_LONG else 1 + max(0, place - EACH) // 3
 
 
 def told(error: BaseException) -> str:
