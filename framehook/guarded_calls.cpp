@@ -9,7 +9,7 @@
 // the payload is called, or after user code ran without a pin: either may end it; 2. a
 // table that runs user code, or reads slots that are no arguments, is never looked up
 // in the vector; 3. where user code may run before the call is passed on, the call is
-// held (HeldCall).
+// held (HeldCall, or the slots of HeldSlotsView).
 #include "../framelocals/cpython/cpython.h"
 
 #include "guarded_calls.h"
@@ -72,11 +72,13 @@ void GuardedCalls::set_table(Shared<Table> table) noexcept {
     const auto binds = [](const Shared<Entry>& entry) {
         return entry->program.bound() != nullptr;
     };
-    const bool is_direct = !(code->co_flags & star_flags) &&
-                           code->co_kwonlyargcount == 0 && !table->calls_python() &&
+    const bool is_positional =
+        !(code->co_flags & star_flags) && code->co_kwonlyargcount == 0;
+    const bool is_direct = is_positional && !table->calls_python() &&
                            std::ranges::none_of(table->entries(), binds) &&
                            table->value_count() <= few_values &&
                            std::ranges::all_of(table->names(), is_in_vector);
+    positional_count_ = is_positional ? code->co_argcount : -1;
     direct_count_ = is_direct ? code->co_argcount : -1;
     std::swap(table_, table);  // what goes may run user code: all is set by then
 }
@@ -167,12 +169,17 @@ bool is_behind(PyObject* target, const PyFunctionObject* function) noexcept {
     return !has_defaults_of(made, function) || !has_names_of(made, function);
 }
 
-/// What a hit hands over, as a tuple; null where that is nothing, or with MemoryError.
-Owned<> bound_tuple(Lookup& lookup) noexcept {
-    if (!lookup.has_values()) return {};
-    const auto count = static_cast<Py_ssize_t>(lookup.value_count());
-    auto made = Owned<>::steal(PyTuple_New(count));
-    if (made) lookup.take(reinterpret_cast<PyTupleObject*>(made.get())->ob_item);
+/// What a hit hands over, as a tuple; null with MemoryError. `room`: as many words. The
+/// values are held before the tuple is made, as that may run finalizers.
+Owned<> bound_tuple(QuietLookup& lookup, PyObject** room) noexcept {
+    const size_t count = lookup.value_count();
+    lookup.take(room);
+    auto made = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
+    for (size_t i = 0; i < count; ++i) {
+        Owned<> value = Owned<>::steal(room[i]);
+        if (made)
+            PyTuple_SET_ITEM(made.get(), static_cast<Py_ssize_t>(i), value.release());
+    }
     return made;
 }
 
@@ -192,18 +199,24 @@ PyObject* call_foreign(PyObject* callable, PyObject* const* arguments, size_t co
 GuardedCalls::Found GuardedCalls::find(const Table& table, PyFunctionObject* function,
                                        const View& view, Target& target) {
     const UserCode user_code;
+    const size_t fetched = table.value_count();
+    PyObject** const room = GUARDTREE_ROOM(fetched + table.max_bound());
+    QuietLookup lookup(table, view, room);
+    const Entry* const entry = lookup.find();
+    if (lookup.has_values()) [[unlikely]] {
+        target.values = bound_tuple(lookup, room + fetched);
+        if (!target.values) return Found::exception;
+    }
     const auto judge = callback_protocol().is_right_answer;
-    const bool is_quiet = !judge && !table.calls_python();
-    const auto mode = is_quiet ? Lookup::Mode::quiet : Lookup::Mode::inner;
-    Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)), mode);
-    const Entry* entry = lookup.find();
-    target.values = bound_tuple(lookup);
-    if (judge && !PyErr_Occurred()) judge(lookup.view(), table, entry);
-    if (PyErr_Occurred()) return Found::exception;
-    if (!entry) return Found::nothing;
+    if (judge && (entry || !PyErr_Occurred())) [[unlikely]] {
+        judge(view, table, entry);
+        if (PyErr_Occurred()) return Found::exception;
+    }
+    if (!entry) return PyErr_Occurred() ? Found::exception : Found::nothing;
     target.entry = entry;
     target.callable = Owned<>::share(entry->payload.get());
-    target.names = entry->names;
+    if (entry->names) [[unlikely]]
+        target.names = entry->names;
     target.is_like = is_like(*entry, function);
     return Found::target;
 }
@@ -240,19 +253,41 @@ bool GuardedCalls::may_run_user_code(const VectorCall& call) const noexcept {
         return calls.run_plain(function, call);
     }
     if (!calls.may_run_user_code(call)) return find_and_call(calls, function, call);
+    const bool is_positional =
+        !call.keywords && PyVectorcall_NARGS(call.count) == calls.positional_count_;
+    if (is_positional) [[likely]]
+        return call_positional(calls, function, call);
     const HeldCall held(as_object(function), call.arguments, call.count, call.keywords,
                         GUARDTREE_ROOM(HeldCall::room(call.count, call.keywords)));
     return find_and_call(calls, function,
                          {held.arguments(), held.count(), held.names()});
 }
 
-PyObject* GuardedCalls::find_and_call(GuardedCalls& calls, PyFunctionObject* function,
-                                      const VectorCall& call) {
+/// The slots of the frame that the call would make hold its arguments.
+[[gnu::noinline]] PyObject* GuardedCalls::call_positional(GuardedCalls& calls,
+                                                          PyFunctionObject* function,
+                                                          const VectorCall& call) {
+    const Owned<> held = Owned<>::share(as_object(function));
+    const Scope scope = scope_of_call(function);
+    const auto slots = static_cast<size_t>(calls.code_.get()->co_nlocalsplus);
+    PyObject** const room = GUARDTREE_ROOM(1 + slots);
+    *room = nullptr;  // PEP 590: the word before the arguments may be overwritten
+    const auto count = static_cast<size_t>(calls.positional_count_);
+    const HeldSlotsView view(scope, {call.arguments, count}, room + 1);
+    const VectorCall own{room + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr};
+    return find_and_call(calls, function, own, &view);
+}
+
+/// `bound`: the call as it is bound, or null.
+[[gnu::always_inline]] inline PyObject* GuardedCalls::find_and_call(
+    GuardedCalls& calls, PyFunctionObject* function, const VectorCall& call,
+    const View* bound) {
     Target target;
     {
         const Shared<GuardedCalls> pinned(&calls);
         const Shared<Table> table = calls.table_;
-        switch (calls.find(*table, function, call, target)) {
+        switch (bound ? find(*table, function, *bound, target)
+                      : calls.find(*table, function, call, target)) {
         case Found::exception: return nullptr;
         // The function itself raises for arguments that do not fit.
         case Found::nothing: return missed(calls, function, call);

@@ -94,7 +94,7 @@ public:
     Found find(const Table& table, PyFunctionObject* function, const VectorCall& call,
                Target& target) const;
 
-    /// The same for a call that is bound: `view`.
+    /// The same for a call that is bound: `view`, whose values are held.
     static Found find(const Table& table, PyFunctionObject* function, const View& view,
                       Target& target);
 
@@ -146,8 +146,10 @@ private:
                                const VectorCall& call);
     static PyObject* call_bound(GuardedCalls& calls, PyFunctionObject* function,
                                 const VectorCall& call, bool heeds_pause);
+    static PyObject* call_positional(GuardedCalls& calls, PyFunctionObject* function,
+                                     const VectorCall& call);
     static PyObject* find_and_call(GuardedCalls& calls, PyFunctionObject* function,
-                                   const VectorCall& call);
+                                   const VectorCall& call, const View* bound = nullptr);
     static PyObject* missed(GuardedCalls& calls, PyFunctionObject* function,
                             const VectorCall& call);
     bool may_run_user_code(const VectorCall& call) const noexcept;
@@ -157,6 +159,8 @@ private:
     Shared<Table> table_ = Table::empty();
     /// The number of arguments of calls whose vector the table can read as it is.
     Py_ssize_t direct_count_ = -1;
+    /// That of calls whose vector is the first slots of their frame.
+    Py_ssize_t positional_count_ = -1;
     uint64_t dropped_hits_ = 0;
 };
 

@@ -189,6 +189,7 @@ Action bind_and_decide(GuardedCalls& calls, PyFunctionObject* function,
     const auto slots = static_cast<size_t>(calls.code()->co_nlocalsplus);
     auto* storage = reinterpret_cast<SlotWord*>(GUARDTREE_ROOM(slots));
     ArgumentsView view(function, {storage, slots});
+    view.arguments_are_held();  // by answer_miss
     if (!view.bind(call.arguments, call.count, call.keywords)) {
         if (PyErr_Occurred()) return Action::raise;
         if (calls.has_plain()) return Action::plain;  // it tells what does not fit

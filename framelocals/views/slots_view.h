@@ -2,7 +2,9 @@
 // that holds the values itself.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <algorithm>
 #include <cstddef>
+#include <span>
 
 #include "view.h"
 
@@ -23,8 +25,7 @@ public:
     SlotsView(const Scope&& scope, PyObject* const* values) = delete;
 };
 
-/// A copy of a view that only borrows its values. It holds the current values until it
-/// is destroyed.
+/// A view that holds the values that it had when it was made until it is destroyed.
 class HeldSlotsView : public View {
 public:
     /// The number of words that `room` must have. 0 for a view that does not only
@@ -34,6 +35,7 @@ public:
         return static_cast<size_t>(view.code().get()->co_nlocalsplus);
     }
 
+    /// A copy of a view that only borrows its values.
     HeldSlotsView(const View& other, PyObject** room) noexcept
         : View(other, reinterpret_cast<const SlotWord*>(room)),
           room_(room),
@@ -41,6 +43,21 @@ public:
         for (size_t i = 0; i < count_; ++i)
             room[i] = Owned<>::share(slot_object(other.slots()[i])).release();
     }
+
+    /// A call with positional arguments, which are its first slots. `room` has
+    /// co_nlocalsplus words, and begins with the arguments afterwards.
+    HeldSlotsView(const Scope& scope, std::span<PyObject* const> arguments,
+                  PyObject** room) noexcept
+        : View(reinterpret_cast<const SlotWord*>(room), scope.code),
+          room_(room),
+          count_(arguments.size()) {
+        scope_ = &scope;
+        for (PyObject* each : arguments) *room++ = Owned<>::share(each).release();
+        std::fill(room, room_ + scope.code->co_nlocalsplus, nullptr);
+    }
+
+    HeldSlotsView(const Scope&& scope, std::span<PyObject* const> arguments,
+                  PyObject** room) = delete;
 
     ~HeldSlotsView() {
         for (size_t i = 0; i < count_; ++i) Owned<>::steal(room_[i]).reset();
