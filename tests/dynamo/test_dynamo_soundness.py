@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import guardtree as gt
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -15,6 +16,7 @@ if not gtt.has_plugin():
 
 import guardtree.torch.dynamo as gd  # noqa: E402
 from guardtree.torch.dynamo import installation, leafs, record  # noqa: E402
+from guardtree.torch.dynamo.guards import Maker  # noqa: E402
 from guardtree.torch.dynamo.translate import Translator  # noqa: E402
 
 
@@ -152,3 +154,32 @@ def test_dual_mode_finds_a_step_to_another_value(
         f(torch.ones(1), 1)
         with pytest.raises(gd.DifferenceError):
             f(torch.ones(1), 2)
+
+
+@pytest.mark.parametrize("is_method", [False, True])
+def test_dual_mode_checks_calls_that_skip_the_wrapper(
+    is_method: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The guards of the hook are right; those of the entrance leave all out."""
+    make = Maker.make
+
+    def made(self: Any, frame: gt.Frame, *args: Any) -> Any:
+        found = make(self, frame, *args)
+        if found.at_entrance is not None:
+            found.at_entrance = gt.GuardManager(frame)
+        return found
+
+    class Adder:
+        def add(self, x: Any, k: Any) -> Any:
+            return x + k
+
+    monkeypatch.setattr(Maker, "make", made)
+    with gd.installed(check_against_torch=True):
+        function = Adder().add if is_method else program
+        f = torch.compile(function, backend="eager", dynamic=False)
+        x = torch.ones(1)
+        assert f(x, 1).item() == f(x, k=1).item() == 2
+        assert installation.current().maker.checks_at_entrances == 1
+        with pytest.raises(gd.DifferenceError, match=r"torch False: .*L\['k'\] == 1"):
+            f(x, 2)
+        assert f(x, 1).item() == 2

@@ -5,6 +5,7 @@
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
+#include "module_call.h"
 #include "ref.h"
 
 namespace guardtree {
@@ -24,6 +25,7 @@ enum CallPart : Py_ssize_t {
     stances_part,   ///< the dict that has "_stance"
     thread_part,    ///< the threading.local that may have "tracing_context"
     flags_part,     ///< pairs of a dict and the name of a flag in it
+    module_part,    ///< None, or the parts of a module whose `forward` the function is
     part_count
 };
 
@@ -98,7 +100,9 @@ bool is_usual_call(PyObject* self, const c10::impl::LocalDispatchKeySet& keys) {
     return callback.get() == Py_None &&
            is_default_stance(part_of(self, stances_part)) &&
            are_flags_off(part_of(self, flags_part)) &&
-           !has_tracing_context(part_of(self, thread_part));
+           !has_tracing_context(part_of(self, thread_part)) &&
+           (part_of(self, module_part) == Py_None ||
+            only_calls_forward(part_of(self, module_part)));
 }
 
 /// As the wrapper leaves the thread: without functorch's levels of code that raised,
@@ -114,22 +118,31 @@ void leave_as_before(PyObject* self, const c10::impl::LocalDispatchKeySet& befor
     PyErr_Restore(type, value, traceback);
 }
 
+/// What the entry that fits gives, or `missed`: the wrapper has to run. An exception
+/// may be set where it is `missed`.
+Owned<> run_entries(PyObject* self, PyObject* const* arguments, size_t given,
+                    PyObject* names) {
+    const c10::impl::LocalDispatchKeySet before =
+        c10::impl::tls_local_dispatch_key_set();
+    if (!is_usual_call(self, before)) [[unlikely]]
+        return Owned<>::share(part_of(self, missed_part));
+    auto result = Owned<>::steal(
+        PyObject_Vectorcall(part_of(self, entries_part), arguments, given, names));
+    const c10::impl::LocalDispatchKeySet after =
+        c10::impl::tls_local_dispatch_key_set();
+    if (!result || after.included_ != before.included_ ||
+        after.excluded_ != before.excluded_) [[unlikely]] {
+        leave_as_before(self, before);
+    }
+    return result;
+}
+
 PyObject* call_compiled(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                         PyObject* names) {
     const auto given = static_cast<size_t>(count);
-    const c10::impl::LocalDispatchKeySet before =
-        c10::impl::tls_local_dispatch_key_set();
-    if (is_usual_call(self, before)) [[likely]] {
-        auto result = Owned<>::steal(
-            PyObject_Vectorcall(part_of(self, entries_part), arguments, given, names));
-        const c10::impl::LocalDispatchKeySet after =
-            c10::impl::tls_local_dispatch_key_set();
-        if (!result || after.included_ != before.included_ ||
-            after.excluded_ != before.excluded_) [[unlikely]] {
-            leave_as_before(self, before);
-        }
-        if (result.get() != part_of(self, missed_part)) return result.release();
-    }
+    auto result = run_entries(self, arguments, given, names);
+    if (result.get() != part_of(self, missed_part)) [[likely]]
+        return result.release();
     if (PyErr_Occurred()) return nullptr;
     return PyObject_Vectorcall(part_of(self, wrapper_part), arguments, given, names);
 }
@@ -145,11 +158,81 @@ PyObject* make_compiled_call(PyObject*, PyObject* parts) {
         !PyFunction_Check(part_of(parts, function_part)) ||
         !PyDict_Check(part_of(parts, stances_part)) ||
         !PyTuple_CheckExact(part_of(parts, flags_part)) ||
-        PyTuple_GET_SIZE(part_of(parts, flags_part)) % 2) {
+        PyTuple_GET_SIZE(part_of(parts, flags_part)) % 2 ||
+        !(part_of(parts, module_part) == Py_None ||
+          are_module_parts(part_of(parts, module_part)))) {
         PyErr_SetString(PyExc_TypeError, "expected the parts of a compiled call");
         return nullptr;
     }
     return PyCFunction_New(&compiled_call_method, parts);
+}
+
+/// What a call of a module that torch.compile gave is made of.
+enum OptimizedPart : Py_ssize_t {
+    original_part,  ///< the class's `__call__`, as torch has it
+    class_part,     ///< the class, as `ClassPart` says
+    hooks_part,     ///< the dict that has the hooks of all modules
+    keyword_part,   ///< of a wrapper's keyword defaults: has what runs its entries
+    optimized_count
+};
+
+/// The parts of the compiled call that a module's own `__call__` would reach without
+/// doing anything else; null where it would.
+PyObject* compiled_call_of(PyObject* self, PyObject* module) {
+    static PyObject* const forward_name = PyUnicode_InternFromString("forward");
+    if (has_global_hooks(PyTuple_GET_ITEM(self, hooks_part)) ||
+        !is_known_class(Py_TYPE(module), PyTuple_GET_ITEM(self, class_part))) {
+        return nullptr;
+    }
+    const auto dict = Owned<>::steal(PyObject_GenericGetDict(module, nullptr));
+    if (!dict || !has_no_hooks(dict.get()) || is_compiled_in_place(dict.get()) ||
+        has_own_call(dict.get())) {
+        return nullptr;
+    }
+    PyObject* const forward = PyDict_GetItemWithError(dict.get(), forward_name);
+    if (!forward || !PyFunction_Check(forward)) return nullptr;
+    PyObject* const defaults = PyFunction_GET_KW_DEFAULTS(forward);
+    if (!defaults) return nullptr;
+    PyObject* const found =
+        PyDict_GetItemWithError(defaults, PyTuple_GET_ITEM(self, keyword_part));
+    if (!found || !PyCFunction_CheckExact(found) ||
+        PyCFunction_GET_FUNCTION(found) != compiled_call_method.ml_meth) {
+        return nullptr;
+    }
+    return PyCFunction_GET_SELF(found);
+}
+
+PyObject* call_optimized(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
+                         PyObject* names) {
+    const auto given = static_cast<size_t>(count);
+    PyObject* const parts = count ? compiled_call_of(self, arguments[0]) : nullptr;
+    if (parts) {
+        // Kept: the call may replace what has them.
+        const auto kept = Owned<>::share(parts);
+        auto result = run_entries(parts, arguments + 1, given - 1, names);
+        if (result.get() != part_of(parts, missed_part)) [[likely]]
+            return result.release();
+    }
+    if (PyErr_Occurred()) return nullptr;
+    return PyObject_Vectorcall(PyTuple_GET_ITEM(self, original_part), arguments, given,
+                               names);
+}
+
+PyMethodDef optimized_call_method = {
+    "optimized_call",
+    reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_optimized)),
+    METH_FASTCALL | METH_KEYWORDS, nullptr};
+
+/// optimized_call(parts): a builtin that calls a module of torch.compile, by
+/// OptimizedPart.
+PyObject* make_optimized_call(PyObject*, PyObject* parts) {
+    if (!PyTuple_CheckExact(parts) || PyTuple_GET_SIZE(parts) != optimized_count ||
+        !are_class_parts(PyTuple_GET_ITEM(parts, class_part)) ||
+        !PyDict_Check(PyTuple_GET_ITEM(parts, hooks_part))) {
+        PyErr_SetString(PyExc_TypeError, "expected the parts of a module's call");
+        return nullptr;
+    }
+    return PyCFunction_New(&optimized_call_method, parts);
 }
 
 /// set_eval_frame: None, which Dynamo sets most often, goes to the hook at once.

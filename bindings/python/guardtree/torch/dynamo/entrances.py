@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -20,6 +21,7 @@ import torch.fx._symbolic_trace
 
 import guardtree as gt
 
+from . import modules
 from .entries import Entry
 
 MAX_WAYS = 16
@@ -27,6 +29,8 @@ MAX_WAYS = 16
 KEYWORD, OWN = "_guardtree_call", "_guardtree_entrance"
 """Keyword defaults of the wrapper: what it calls, and what lives as long as it does."""
 MISSED = object()
+CALLABLES = (FunctionType, MethodType)
+"""What torch.compile may have been given, or made of what it was given."""
 FLAGS = (
     (torch.compiler, "_is_exporting_flag"),
     (torch.fx._symbolic_trace, "_is_fx_tracing_flag"),
@@ -51,6 +55,11 @@ class Way:
     entry: Entry
     guards: gt.GuardManager
     runner: FunctionType
+    target: Callable[..., Any]
+    """What calls run: the runner, or what compares before it."""
+    function: FunctionType
+    code: CodeType
+    """What the entry was made for, which may be another by now."""
     counted: Any = None
     """The TableEntry that counts its hits."""
 
@@ -71,11 +80,14 @@ class Entrance:
         wrapper.__kwdefaults__ = {KEYWORD: self.slow, OWN: self}
         wrapper.__code__ = code_instead_of(self.code)
 
-    def function(self) -> FunctionType | None:
-        """What the user wrote; None where that is no function, or gone."""
-        wrapper: Any = self.wrapper()
-        found = getattr(wrapper, "_torchdynamo_orig_callable", None)
-        return found if type(found) is FunctionType else None
+    def callee(self) -> tuple[FunctionType, Any] | None:
+        """The user's function that calls run, and what it is bound to; None where it
+        is not known, or gone."""
+        return modules.callee_of(self.original())
+
+    def original(self) -> Any:
+        """What was given to torch.compile."""
+        return getattr(self.wrapper(), "_torchdynamo_orig_callable", None)
 
     def add(self, way: Way) -> None:
         """One more entry, behind the others."""
@@ -103,30 +115,37 @@ class Entrance:
 
     def renew(self) -> None:
         """Calls that begin from now on see the entries as they are."""
-        wrapper, function = self.wrapper(), self.function()
+        wrapper, callee = self.wrapper(), self.callee()
         defaults = wrapper.__kwdefaults__ if wrapper is not None else None
         if defaults is None or KEYWORD not in defaults:
             return
+        for way in self.ways:
+            if way.counted is not None:
+                way.entry.found += way.counted.hits
+                way.counted = None
         instead: Any = self.slow
-        if self.ways and function is not None:
-            instead = self.call_of(function)
+        if callee is not None:
+            function, bound = callee
+            ways = [each for each in self.ways if is_of(each, function)]
+            if ways:
+                instead = self.call_of(ways, function, bound)
         defaults[KEYWORD] = instead
 
-    def call_of(self, function: FunctionType) -> Any:
+    def call_of(self, ways: list[Way], function: FunctionType, bound: Any) -> Any:
         """The builtin that looks entries up, then asks Dynamo's wrapper."""
         table = gt.Dispatcher(function)
-        for way in self.ways:
-            before = way.counted.hits if way.counted is not None else 0
-            way.entry.found += before
-            way.counted = table.add(way.guards, way.runner)
+        for way in ways:
+            way.counted = table.add(way.guards, way.target)
         table.add(gt.GuardManager(function), self.plugin.returning(MISSED))
-        runner = self.ways[0].runner
+        runner = ways[0].runner
+        entries: Any = table if bound is None else MethodType(table, bound)
         return self.plugin.compiled_call((
-            table, self.slow, MISSED, gt.get_eval_frame, function, function.__code__,
+            entries, self.slow, MISSED, gt.get_eval_frame, function, function.__code__,
             runner.__defaults__, runner.__kwdefaults__,
             torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth,
             vars(eval_frame), torch._guards._TLS,
             tuple(part for owner, name in FLAGS for part in (vars(owner), name)),
+            modules.module_parts(self, function),
         ))  # fmt: skip
 
     def close(self) -> None:
@@ -137,6 +156,43 @@ class Entrance:
             if wrapper is not None:
                 wrapper.__code__ = self.code
                 wrapper.__kwdefaults__ = self.prior
+
+
+def is_of(way: Way, function: FunctionType) -> bool:
+    """Whether an entry was made for a function as it is now."""
+    return (
+        way.function is function
+        and way.code is function.__code__
+        and way.runner.__defaults__ is function.__defaults__
+        and way.runner.__kwdefaults__ is function.__kwdefaults__
+    )
+
+
+class ModuleEntrance:
+    """The `__call__` of the modules that torch.compile returns."""
+
+    def __init__(self, plugin: Any) -> None:
+        kind = eval_frame.OptimizedModule
+        self.function: Any = vars(kind)["__call__"]
+        self.code, self.prior = self.function.__code__, self.function.__kwdefaults__
+        original = FunctionType(
+            self.code, self.function.__globals__, "__call__", None,
+            self.function.__closure__,
+        )  # fmt: skip
+
+        def is_plain() -> bool:
+            found = vars(kind).get("__call__")
+            return found is self.function and modules.is_plain_call(kind)
+
+        parts = modules.class_parts(plugin, kind, is_plain)
+        call = plugin.optimized_call((original, parts, modules.GLOBALS, KEYWORD))
+        self.function.__kwdefaults__ = {KEYWORD: call}
+        self.function.__code__ = code_instead_of(self.code)
+
+    def close(self) -> None:
+        """Torch's own is as it was."""
+        self.function.__code__ = self.code
+        self.function.__kwdefaults__ = self.prior
 
 
 def code_instead_of(code: CodeType) -> CodeType:
@@ -156,14 +212,14 @@ def code_instead_of(code: CodeType) -> CodeType:
 
 
 def is_usual(context: Any, made: Any) -> bool:
-    """Whether torch.compile made a wrapper of a function that sets nothing compiled
+    """Whether torch.compile made a wrapper that sets nothing compiled
     code could see: no backend's context manager, no compiled autograd, no export."""
     hooks = {getattr(each, "__name__", "") for each in context.enter_exit_hooks}
     return (
         type(context) is eval_frame.OptimizeContext
         and type(made) is FunctionType
         and made.__code__.co_name == "compile_wrapper"
-        and type(getattr(made, "_torchdynamo_orig_callable", None)) is FunctionType
+        and type(getattr(made, "_torchdynamo_orig_callable", None)) in CALLABLES
         and "call_compiled_autograd" not in hooks
         and context._backend_ctx_ctor is eval_frame.null_context
         and not context.export

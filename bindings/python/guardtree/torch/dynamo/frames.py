@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import random
 import sys
 import weakref
@@ -36,6 +37,19 @@ class DynamoFrame:
         self.closure: tuple[CellType, ...] = frame.closure or ()
 
 
+def locals_of(function: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    """The locals of a call of a function or a method, with its closure."""
+    bound = inspect.signature(function, follow_wrapped=False).bind(*args, **named)
+    bound.apply_defaults()
+    values = dict(bound.arguments)
+    plain = getattr(function, "__func__", function)
+    for name, cell in zip(plain.__code__.co_freevars, plain.__closure__ or ()):
+        values.setdefault(name, cell.cell_contents)
+    if inspect.ismethod(function):
+        values = {plain.__code__.co_varnames[0]: function.__self__, **values}
+    return values
+
+
 class Adapter:
     """What guardtree's hook asks about a miss: it asks Dynamo's callback."""
 
@@ -46,6 +60,10 @@ class Adapter:
         """Of its backend."""
         self.entrances: list[weakref.ref[Entrance]] = []
         """Of the compiled functions that set this callback."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Adapter:
+        """Of a copied callback of Dynamo's, which gets an adapter of its own."""
+        return self
 
     def __call__(
         self, frame: gt.Frame, cache_entry: Any, frame_state: dict[str, Any]

@@ -21,6 +21,9 @@ do nothing, and the builtins here, which do nothing either, stand for them."""
 STAND_IN = ModuleType(UTILS)
 vars(STAND_IN).update(RECORDS)
 
+OF_MODULES = frozenset(("_buffers", "_modules", "_parameters"))
+"""Attributes that are in the dict of a module: how code reaches its parameters."""
+
 ALLOWED = frozenset((
     "BINARY_SUBSCR", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP", "BUILD_TUPLE",
     "CACHE", "CALL", "COPY", "COPY_FREE_VARS", "DELETE_FAST", "EXTENDED_ARG",
@@ -43,7 +46,7 @@ def graph_of(code: CodeType) -> str | None:
             elif name != UTILS:
                 return None
         elif each.opname == "LOAD_ATTR":
-            if name not in RECORDS:
+            if name not in RECORDS and name not in OF_MODULES:
                 return None
         elif each.opname not in ALLOWED:
             return None

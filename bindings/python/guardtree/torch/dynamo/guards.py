@@ -4,12 +4,15 @@ torch's tree, or torch's own tree where the translation was refused, or both."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import guardtree as gt
 import guardtree.torch as gtt
 
+from .frames import locals_of
 from .record import LostError, Recorder, Recording
 from .translate import RefusedError, Translator
 
@@ -63,6 +66,9 @@ class Made:
     at_entrance: gt.GuardManager | None = None
     """The translation once more, without the key, where calls are to find the entry
     before the hook."""
+    comparing: Callable[..., Any] | None = None
+    """Of dual mode: gives for a runner and the user's function what asks torch's own
+    guards before the runner runs."""
 
 
 class Maker:
@@ -75,6 +81,8 @@ class Maker:
         """Of dual mode, until they are raised."""
         self.checks = 0
         """How many verdicts were compared."""
+        self.checks_at_entrances = 0
+        """Those of calls that did not go through Dynamo's wrapper."""
 
     def make(
         self,
@@ -109,6 +117,7 @@ class Maker:
             code = frame.f_code
             where = f"{code.co_filename}:{frame.f_lineno} {code.co_name}"
             made.checked.python(self.both(guards, root, where))
+            made.comparing = partial(self.comparing, root, where)
         return made
 
     def refused(
@@ -139,6 +148,23 @@ class Maker:
             return bool(ours)
 
         return check
+
+    def comparing(self, root: Any, where: str, runner: Any, function: Any) -> Any:
+        """Runs `runner` for a call that guardtree's guards let pass at an entrance, if
+        torch's do too."""
+
+        def run(*args: Any, **named: Any) -> Any:
+            values = locals_of(function, args, named)
+            self.checks += 1
+            self.checks_at_entrances += 1
+            if not root.check(values):
+                parts = root.check_verbose(values).verbose_code_parts
+                raise DifferenceError(
+                    f"{where}: guardtree says True, torch False: {'; '.join(parts)}"
+                )
+            return runner(*args, **named)
+
+        return run
 
     def raise_difference(self) -> None:
         """DifferenceError, if the engines differed."""

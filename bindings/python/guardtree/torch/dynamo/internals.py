@@ -14,9 +14,14 @@ In `torch._dynamo.eval_frame` and `torch._dynamo.types`:
 - all else that `compile_wrapper` asks and sets: entrances.py has its code replaced,
   and compiled_call.h asks the same of the thread before an entry runs;
 - `OptimizeContext`: `enter_exit_hooks`, `_backend_ctx_ctor`, `export`, `_package`;
+- `OptimizedModule.__call__`, which has its code replaced; it asks for hooks of all
+  modules, sets `_in_optimized_module`, and calls `forward` of the module's own dict;
 - `DisableContext`'s wrapper, which only sets the callback, and the names that graphs.py
   knows in the code of entries;
 - `ConvertFrameReturn`, `FrameExecStrategy`, `GuardedCode`.
+
+In `torch.nn.modules.module`: all that `_wrapped_call_impl` and `_call_impl` ask before
+they call `forward`, which modules.py and module_call.h ask too.
 """
 
 from __future__ import annotations

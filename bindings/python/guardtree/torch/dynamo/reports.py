@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from types import CodeType
 from typing import Any
 
@@ -12,6 +11,7 @@ import guardtree as gt
 
 from . import installation
 from .entries import Entry
+from .frames import locals_of
 
 
 def wrapper_of(model: Any) -> Any:
@@ -45,27 +45,12 @@ def codes_of(model: Any) -> list[CodeType]:
     return [first, *others]
 
 
-def values_of(model: Any, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
-    """The locals of a call."""
-    function = function_of(model)
-    bound = inspect.signature(function, follow_wrapped=False).bind(*args, **named)
-    bound.apply_defaults()
-    values = dict(bound.arguments)
-    plain = getattr(function, "__func__", function)
-    closure = getattr(plain, "__closure__", None) or ()
-    for name, cell in zip(plain.__code__.co_freevars, closure):
-        values.setdefault(name, cell.cell_contents)
-    if inspect.ismethod(function):
-        values = {plain.__code__.co_varnames[0]: function.__self__, **values}
-    return values
-
-
 def explain(model: Any, *args: Any, **named: Any) -> str:
     """Why a call with these arguments would recompile: each guard that does not pass,
     of every entry; those with the fewest such guards come first."""
     session = installation.current()
     code = codes_of(model)[0]
-    values = values_of(model, args, named)
+    values = locals_of(function_of(model), args, named)
     entries = session.cache.of(code)
     if not entries:
         return f"{code.co_name}: no entry"

@@ -17,7 +17,7 @@ import guardtree as gt
 import guardtree.torch as gtt
 
 from . import record
-from .entrances import Entrance, Way, is_usual
+from .entrances import Entrance, ModuleEntrance, Way, is_usual
 from .entries import Cache, Entry
 from .frames import Adapter
 from .graphs import graph_of, runner_of
@@ -56,6 +56,7 @@ class Session:
         self.lock = threading.Lock()
         self.policy: dict[str, Any] = {}
         self.entrances: weakref.WeakSet[Entrance] = weakref.WeakSet()
+        self.module_entrance: ModuleEntrance | None = None
         self.plugin = gtt.plugin()
 
     def begin(self) -> None:
@@ -79,6 +80,7 @@ class Session:
             self.policy = gt.set_policy(entry_limit=ENTRIES, when_full="keep")
             self.is_active = True
         except BaseException:
+            self.close_entrances()
             self.patches.undo()
             raise
 
@@ -86,14 +88,20 @@ class Session:
         """Everything is as before; calls that are running go on without compiling."""
         self.is_active = False
         try:
-            for entrance in list(self.entrances):
-                entrance.close()
+            self.close_entrances()
             self.patches.undo()
         finally:
             gt.set_eval_frame(None)
             self.plugin.want_region(-1)
             self.cache.reset_all()
             gt.set_policy(**self.policy)
+
+    def close_entrances(self) -> None:
+        """Functions and modules of torch.compile are Dynamo's alone again."""
+        for entrance in list(self.entrances):
+            entrance.close()
+        if self.module_entrance is not None:
+            self.module_entrance.close()
 
     def builtins(self) -> dict[str, Any]:
         """What Dynamo calls so often that no Python function may stand there. Dual mode
@@ -173,11 +181,9 @@ class Session:
     # Functions that torch.compile returns.
 
     def watch_compiled_functions(self) -> None:
-        """New ones get an entrance. In dual mode the hook sees every call."""
+        """New ones get an entrance."""
         context = eval_frame.OptimizeContext
         original = context.__call__
-        if self.maker.is_dual:
-            return
 
         def call(self_: Any, function: Any) -> Any:
             made = original(self_, function)
@@ -189,19 +195,20 @@ class Session:
             return made
 
         self.patches.set(context, "__call__", call)
+        self.module_entrance = ModuleEntrance(self.plugin)
 
     def entrances_of(self, frame: gt.Frame, adapter: Adapter) -> list[Any]:
         """Those of functions that such a frame may be of, and the functions."""
         found = []
         for reference in adapter.entrances:
             entrance = reference()
-            function = entrance.function() if entrance is not None else None
+            callee = entrance.callee() if entrance is not None else None
             if (
-                function is not None
-                and function.__code__ is frame.f_code
-                and function.__globals__ is frame.f_globals
+                callee is not None
+                and callee[0].__code__ is frame.f_code
+                and callee[0].__globals__ is frame.f_globals
             ):
-                found.append((entrance, function))
+                found.append((entrance, callee[0]))
         return found
 
     # What the callbacks of frames need.
@@ -211,7 +218,11 @@ class Session:
         if type(callback) is Adapter:
             return callback
         found = getattr(callback, "_guardtree_adapter", None)
-        if found is None or found.session is not self:
+        if (
+            found is None
+            or found.session is not self
+            or found.callback is not callback
+        ):
             number = self.number_of(eval_frame.innermost_backend(callback))
             found = Adapter(self, callback, number)
             callback._guardtree_adapter = found
@@ -268,7 +279,9 @@ class Session:
         for entrance, function in entrances:
             if made.at_entrance is not None and graph is not None:
                 runner = runner_of(guarded.code, graph, function)
-                entrance.add(Way(entry, made.at_entrance, runner))
+                target = made.comparing(runner, function) if made.comparing else runner
+                way = Way(entry, made.at_entrance, runner, target, function, code)
+                entrance.add(way)
         if entry.code is None or entry not in self.cache.of(code):
             entry.close_entrances()  # Another thread took it away meanwhile.
         wrapper.cache_entry, wrapper.extra_state = entry, self.cache
