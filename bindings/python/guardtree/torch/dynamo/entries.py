@@ -34,6 +34,10 @@ class Entry:
     """The GuardManager that the hook walks: with the key of the entry."""
     entrances: list[weakref.ref[Any]] = field(default_factory=list)
     """Of compiled functions whose calls find it without the hook."""
+    compile_seconds: float = 0.0
+    """How long Dynamo and the backend took."""
+    guard_ns: int = 0
+    """How long one check of the guards took when it was made."""
     found: int = 0
     """Hits there that are counted nowhere else any more."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import random
 import sys
+import time
 import weakref
 from types import CellType, CodeType
 from typing import TYPE_CHECKING, Any
@@ -78,7 +79,7 @@ class Adapter:
             return gt.ASK_AGAIN
         session.before_compile(frame)
         entries = session.cache.of(frame.f_code)
-        before = random.getstate()
+        before, begin = random.getstate(), time.perf_counter()
         try:
             result = self.callback(
                 DynamoFrame(frame), entries[0] if entries else None, frame_state
@@ -86,4 +87,4 @@ class Adapter:
         finally:
             random.setstate(before)
             session.recorder.open.clear()
-        return session.answer(result, frame, self)
+        return session.answer(result, frame, self, time.perf_counter() - begin)

@@ -4,6 +4,7 @@ torch's tree, or torch's own tree where the translation was refused, or both."""
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -66,6 +67,8 @@ class Made:
     at_entrance: gt.GuardManager | None = None
     """The translation once more, without the key, where calls are to find the entry
     before the hook."""
+    guard_ns: int = 0
+    """How long one check of the guards takes."""
     comparing: Callable[..., Any] | None = None
     """Of dual mode: gives for a runner and the user's function what asks torch's own
     guards before the runner runs."""
@@ -110,7 +113,11 @@ class Maker:
             if isinstance(recording, Recording):
                 forget(recording)
         made = Made(
-            guards, guards, python=translation.python, at_entrance=at_entrance
+            guards,
+            guards,
+            python=translation.python,
+            at_entrance=at_entrance,
+            guard_ns=time_of(guards, frame),
         )
         if self.is_dual:
             made.checked = keyed(frame, key)
@@ -171,6 +178,16 @@ class Maker:
         if self.differences:
             found, self.differences = self.differences, []
             raise DifferenceError("\n".join(found))
+
+
+def time_of(guards: gt.GuardManager, frame: gt.Frame) -> int:
+    """Nanoseconds of a check: the best of three."""
+    found = []
+    for _ in range(3):
+        begin = time.perf_counter_ns()
+        guards.check(frame)
+        found.append(time.perf_counter_ns() - begin)
+    return min(found)
 
 
 def keyed(frame: gt.Frame, key: tuple[int, int]) -> gt.GuardManager:

@@ -8,6 +8,7 @@ import inspect
 import json
 from collections import deque
 from collections.abc import Callable
+from traceback import StackSummary
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +87,21 @@ def add(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
     elif kind == "dict_contains" and lacks_attribute(made, node, arguments):
         return
     elif not (node.is_ordered and kind in ("type_match", "dict_length_check")):
+        before = made.count
         of_value(made, node, kind, arguments)
+        if made.count > before and (stack := stack_of(arguments)):
+            made.guards.note(stack)
+
+
+def stack_of(arguments: Arguments) -> list[str]:
+    """The lines of the user's code that a leaf is there for, the innermost first."""
+    for each in reversed(arguments):
+        if isinstance(each, StackSummary):
+            return [
+                f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}"
+                for frame in reversed(each)
+            ]
+    return []
 
 
 def lacks_attribute(made: Translator, node: Node, arguments: Arguments) -> bool:

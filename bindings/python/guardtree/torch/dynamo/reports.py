@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, dataclass
 from types import CodeType
 from typing import Any
 
@@ -11,6 +13,7 @@ import guardtree as gt
 
 from . import installation
 from .entries import Entry
+from .explanations import Explanations
 from .frames import locals_of
 
 
@@ -45,55 +48,138 @@ def codes_of(model: Any) -> list[CodeType]:
     return [first, *others]
 
 
-def explain(model: Any, *args: Any, **named: Any) -> str:
-    """Why a call with these arguments would recompile: each guard that does not pass,
-    of every entry; those with the fewest such guards come first."""
-    session = installation.current()
-    code = codes_of(model)[0]
-    values = locals_of(function_of(model), args, named)
-    entries = session.cache.of(code)
-    if not entries:
-        return f"{code.co_name}: no entry"
-    failed: list[tuple[int, str]] = []
-    session.plugin.want_backend(0)
-    for number, entry in enumerate(reversed(entries)):
-        said = entry.guards.explain(values)
-        count = len(said.failures)
-        passed = f"{count} guards do not pass\n{said}" if count else "all guards pass"
-        failed.append((count, f"entry {number} ({entry.hits()} hits): {passed}"))
-    failed.sort(key=lambda each: each[0])
-    return "\n".join([f"{code.co_name}:", *(text for _, text in failed)])
+@dataclass(frozen=True)
+class EntryReport:
+    """One entry of a code object."""
 
+    index: int
+    """The oldest is 0."""
+    hits: int
+    at_once: int
+    """Those of its hits that did not go through Dynamo's wrapper."""
+    backend: str
+    compile_id: str
+    compile_seconds: float
+    """How long Dynamo and the backend took."""
+    guard_ns: int
+    """How long one check of its guards took when it was made."""
+    refused: str
+    """Why torch's own guards check it; empty where guardtree's do."""
+    python: list[str]
+    """Guards that are asked of Python."""
 
-def report(model: Any) -> str:
-    """The entries of a compiled function: hits, backends, what torch's own guards
-    check and why, and what the entries differ in."""
-    session = installation.current()
-    lines = []
-    for code in codes_of(model):
-        entries = session.cache.of(code)[::-1]
-        stats = gt.code_stats(code)
-        hits = stats["hits"] + sum(each.entrance_hits() for each in entries)
-        lines.append(
-            f"{code.co_name}: {len(entries)} entries, {hits} hits, "
-            f"{stats['misses']} misses"
+    def __str__(self) -> str:
+        found = (
+            f"  entry {self.index}: {self.hits} hits ({self.at_once} at once), backend "
+            f"{self.backend}, compiled as {self.compile_id} in "
+            f"{self.compile_seconds:.3f} s, guards {self.guard_ns / 1000:.1f} us"
         )
-        lines += [line for each in enumerate(entries) for line in lines_of(*each)]
-        for fact, values in gt.differences(code).items():
-            if "native_pure" not in fact:  # A key or torch's state: no text of either.
-                lines.append(f"  differ in {fact}: {', '.join(values)}")
-    return "\n".join(lines)
+        if self.refused:
+            return f"{found}\n    torch's own guards check it: {self.refused}"
+        if self.python:
+            return f"{found}\n    asked of Python: {', '.join(self.python)}"
+        return found
 
 
-def lines_of(number: int, entry: Entry) -> list[str]:
+@dataclass(frozen=True)
+class CodeReport:
+    """The entries of one code object."""
+
+    name: str
+    file: str
+    line: int
+    hits: int
+    misses: int
+    entries: list[EntryReport]
+    differences: dict[str, list[str]]
+    """Facts in which the entries differ, with the value each requires, oldest first."""
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.name}: {len(self.entries)} entries, {self.hits} hits, "
+            f"{self.misses} misses"
+        )
+        differ = [
+            f"  differ in {fact}: {', '.join(values)}"
+            for fact, values in self.differences.items()
+        ]
+        return "\n".join([head, *map(str, self.entries), *differ])
+
+
+@dataclass(frozen=True)
+class Report:
+    """The entries of a compiled function: as text, as a dict, as JSON."""
+
+    codes: list[CodeReport]
+    """Of the function itself, then of what it calls after graph breaks."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """to_dict() as JSON."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.codes))
+
+
+def explain(model: Any, *args: Any, **named: Any) -> Explanations:
+    """Why a call with these arguments would recompile: each guard that does not pass,
+    of every entry, and the lines of your code it is there for; those with the fewest
+    such guards come first. As text (str), to_dict() or to_json()."""
+    values = locals_of(function_of(model), args, named)
+    session = installation.current()
+    session.plugin.want_backend(0)
+    return Explanations.of(codes_of(model)[0], session.cache, values)
+
+
+def report(model: Any) -> Report:
+    """The entries of a compiled function: hits, times, backends, what torch's own
+    guards check and why, and what the entries differ in. As text (str), to_dict() or
+    to_json()."""
+    return Report([report_of(code) for code in codes_of(model)])
+
+
+def report_of(code: CodeType) -> CodeReport:
+    """The entries of one code object."""
+    entries = installation.current().cache.of(code)[::-1]
+    stats = gt.code_stats(code)
+    return CodeReport(
+        code.co_name,
+        code.co_filename,
+        code.co_firstlineno,
+        stats["hits"] + sum(each.entrance_hits() for each in entries),
+        stats["misses"],
+        [entry_report(*each) for each in enumerate(entries)],
+        {
+            fact: values
+            for fact, values in gt.differences(code).items()
+            if "native_pure" not in fact  # A key or torch's state: no text of either.
+        },
+    )
+
+
+def entry_report(index: int, entry: Entry) -> EntryReport:
     """One entry."""
-    backend = getattr(entry.backend, "__name__", type(entry.backend).__name__)
-    found = [
-        f"  entry {number}: {entry.hits()} hits, backend {backend}, "
-        f"compiled as {entry.compile_id}"
-    ]
-    if entry.refused:
-        found.append(f"    torch's own guards check it: {entry.refused}")
-    elif entry.python:
-        found.append(f"    asked of Python: {', '.join(entry.python)}")
-    return found
+    return EntryReport(
+        index,
+        entry.hits(),
+        entry.entrance_hits(),
+        backend_name(entry.backend),
+        str(entry.compile_id),
+        entry.compile_seconds,
+        entry.guard_ns,
+        entry.refused,
+        list(entry.python),
+    )
+
+
+def backend_name(backend: Any) -> str:
+    """As it was given to torch.compile by name, or as the function is called."""
+    for attribute in ("compiler_name", "__name__"):
+        name = getattr(backend, attribute, None)
+        if isinstance(name, str):
+            return name
+    return type(backend).__name__

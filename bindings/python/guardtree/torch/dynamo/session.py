@@ -16,7 +16,7 @@ import torch._dynamo.types
 import guardtree as gt
 import guardtree.torch as gtt
 
-from . import record
+from . import logs, record
 from .entrances import Entrance, ModuleEntrance, Way, is_usual
 from .entries import Cache, Entry
 from .frames import Adapter
@@ -240,16 +240,19 @@ class Session:
             return len(self.backends)
 
     def before_compile(self, frame: gt.Frame) -> None:
-        """Errors that a miss is."""
+        """Errors that a miss is, and why it is one."""
         self.maker.raise_difference()
         if self.skips_guards and self.cache.of(frame.f_code):
             raise RuntimeError(
                 "a call missed under skip_guard_eval_unsafe: run all kinds of calls "
                 "before you set that stance"
             )
+        logs.missed(frame, self.cache)
 
-    def answer(self, result: Any, frame: gt.Frame, adapter: Adapter) -> Any:
-        """What the hook does after Dynamo's answer about a frame."""
+    def answer(
+        self, result: Any, frame: gt.Frame, adapter: Adapter, seconds: float
+    ) -> Any:
+        """What the hook does after Dynamo's answer, which took so long."""
         guarded, code = result.guarded_code, frame.f_code
         if guarded is None:
             return self.answer_without_code(result, code)
@@ -274,8 +277,11 @@ class Session:
             made.refused,
             made.python,
             made.checked,
+            compile_seconds=seconds,
+            guard_ns=made.guard_ns,
         )
         self.cache.add(code, entry)
+        logs.made(frame, entry)
         for entrance, function in entrances:
             if made.at_entrance is not None and graph is not None:
                 runner = runner_of(guarded.code, graph, function)

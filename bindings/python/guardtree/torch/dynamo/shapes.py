@@ -41,9 +41,11 @@ def add(made: Translator, arguments: tuple[Any, ...]) -> None:
     except (UnknownError, SyntaxError):
         leafs.python(made, made.guards, "epilogue lambda", texts, function)
         return
-    for said, method, values, named in found:
+    for part, (said, method, values, named) in zip(parts, found):
         made.say(said, method.__name__)
         method(*values, **named)
+        if place := part.partition("  #")[2].strip():
+            made.guards.note(place)
 
 
 def part_of(made: Translator, text: str) -> tuple[str, Any, Any, dict[str, Any]]:

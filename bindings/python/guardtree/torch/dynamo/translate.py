@@ -88,12 +88,15 @@ class Translator:
         self.facts: dict[str, int | bool] = {}
         self.handles: dict[Node, Any] = {recording.root: self.guards}
         self.leafs = 0
+        self.count = 0
+        """How many of torch's became ours."""
         self.sources: dict[str, Node] = {}
         """Nodes by their text, for lambdas that are given as text."""
 
     def say(self, theirs: str, ours: str) -> None:
         """One of torch's became one of ours."""
         self.made.said[theirs, ours] += 1
+        self.count += 1
 
     def handle(self, node: Node) -> Any:
         """The value of a node; its step is added when it is first needed."""
