@@ -1,5 +1,6 @@
 """What a whole compiled call costs over eager: torch's hook, the same under
-skip_guard_eval_unsafe, and guardtree.torch.dynamo. Run it twice.
+skip_guard_eval_unsafe, and guardtree.torch.dynamo; then a call of one of many modules
+that share their `forward`, with torch's limit of recompiles lifted. Run it twice.
 
     PYTHONPATH=<build>/python python bench/compiled_calls.py [--json]
 """
@@ -51,6 +52,28 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+COUNTS = (1, 8, 64)
+OFFSET = torch.zeros(4)
+
+
+class Add(nn.Module):
+    """Its entry is for one `k`."""
+
+    def __init__(self, k: int) -> None:
+        super().__init__()
+        self.k = k
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.k
+
+
+class AddGlobal(Add):
+    """The global keeps Dynamo's wrapper: the hook finds the entry."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.k + OFFSET
+
+
 def timed(function: Callable[..., Any], args: tuple[Any, ...], count: int) -> float:
     """Microseconds of a call."""
     begin = time.thread_time_ns()
@@ -92,6 +115,40 @@ def measure(make: Callable[[], Any]) -> dict[str, float]:
     return found
 
 
+def measure_sharing(kind: type[Add], count: int) -> dict[str, float]:
+    """A call of one of `count` modules of one code, in turn."""
+    eager = [kind(k) for k in range(count)]
+    found = {}
+    for name in ("guardtree", "torch"):
+        torch._dynamo.reset()
+        if name == "guardtree":
+            gd.install()
+        limits = {"recompile_limit": 1000, "accumulated_recompile_limit": 1000}
+        with torch.no_grad(), torch._dynamo.config.patch(limits):
+            compiled = [torch.compile(e, backend="eager", dynamic=False) for e in eager]
+
+            def all_of(models: list[Any], x: torch.Tensor) -> None:
+                for each in models:
+                    each(x)
+
+            def ours(x: torch.Tensor) -> None:
+                all_of(compiled, x)
+
+            cost = over_eager(ours, lambda x: all_of(eager, x), (torch.ones(4),))
+            found[name] = cost / count
+        gd.uninstall()
+    return found
+
+
+def sharing() -> dict[str, dict[str, float]]:
+    """By who finds the entry, and by how many modules there are."""
+    return {
+        f"{text}, {count}": measure_sharing(kind, count)
+        for text, kind in (("found at once", Add), ("found by the hook", AddGlobal))
+        for count in COUNTS
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true")
@@ -99,14 +156,21 @@ def main() -> None:
     torch.set_num_threads(1)
     gc.disable()
     found = {name: measure(make) for name, make in PROGRAMS.items()}
+    shared = sharing()
     if options.json:
-        print(json.dumps(found))
+        print(json.dumps({"programs": found, "modules of one code": shared}))
         return
+    show("us over eager", found)
+    show("modules of one code", shared)
+
+
+def show(title: str, found: dict[str, dict[str, float]]) -> None:
+    """A table."""
     names = list(next(iter(found.values())))
-    print("| us over eager | " + " | ".join(names) + " |")
+    print(f"| {title} | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 1) + "|")
-    for program, costs in found.items():
-        print(f"| {program} | " + " | ".join(f"{costs[n]:.1f}" for n in names) + " |")
+    for row, costs in found.items():
+        print(f"| {row} | " + " | ".join(f"{costs[n]:.1f}" for n in names) + " |")
 
 
 if __name__ == "__main__":
