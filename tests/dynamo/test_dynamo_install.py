@@ -6,7 +6,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -183,42 +182,6 @@ def test_modules_of_one_code_do_not_recompile() -> None:
         assert count == many
         assert f"{many} entries" in str(gd.report(models[0]))
         assert "differ in" in str(gd.report(models[0]))
-
-
-def test_two_threads_with_two_backends() -> None:
-    names: dict[str, set[str]] = {"a": set(), "b": set()}
-    wrong: list[Any] = []
-
-    def backend(name: str) -> Any:
-        def make(graph: Any, inputs: Any) -> Any:
-            def run(*args: Any) -> Any:
-                names[local.name].add(name)
-                return graph.forward(*args)
-
-            return run
-
-        return make
-
-    local = threading.local()
-
-    def work(name: str) -> None:
-        local.name = name
-        f = torch.compile(add_one, backend=backend(name), dynamic=False)
-        inputs = [torch.full((n,), float(n)) for n in (2, 3, 4)]
-        for _ in range(1000):
-            for x in inputs:
-                if f(x)[0].item() != x[0].item() + 1:
-                    wrong.append(x)
-
-    with gd.installed():
-        threads = [threading.Thread(target=work, args=(name,)) for name in names]
-        for each in threads:
-            each.start()
-        for each in threads:
-            each.join(120)
-        assert not any(each.is_alive() for each in threads)
-    assert not wrong
-    assert names == {"a": {"a"}, "b": {"b"}}
 
 
 def test_the_blocks_of_the_pages_run(capsys: pytest.CaptureFixture[str]) -> None:
