@@ -276,13 +276,67 @@ def test_bound_methods() -> None:
         assert torch.equal(one(X), X + 7)
 
 
-def test_modules_that_share_a_class() -> None:
+@pytest.mark.parametrize("in_place", [False, True])
+def test_modules_that_share_an_entry(in_place: bool) -> None:
+    """Layers of a model: one compiles, and all of them find the entry at once."""
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        nonlocal compiled
+        compiled += 1
+        return graph.forward
+
+    compiled, models = 0, [Scaled() for _ in range(4)]
     with gd.installed():
-        models = [Scaled() for _ in range(4)]
-        compiled = [torch.compile(each, backend="eager") for each in models]
-        for _ in range(3):
-            for model, f in zip(models, compiled):
+        functions = models
+        if in_place:
+            for each in models:
+                each.compile(backend=backend)
+        else:
+            functions = [torch.compile(each, backend=backend) for each in models]
+        for _ in range(5):
+            before = hits()
+            for model, f in zip(models, functions):
+                assert torch.equal(f(X), model.linear(X) * 2)
+        assert hits() == before + 4 and compiled == 1
+        models[2].k = 3.0
+        for model, f in zip(models, functions):
+            assert torch.equal(f(X), model.linear(X) * model.k)
+
+
+def test_entries_of_another_backend_or_region_are_not_shared() -> None:
+    ran: list[str] = []
+
+    def backend(name: str) -> Any:
+        def run(graph: Any, inputs: Any) -> Any:
+            return lambda *args: (ran.append(name), graph.forward(*args))[1]
+
+        return run
+
+    one, two = backend("one"), backend("two")
+    with gd.installed():
+        model = Scaled()
+        first = torch.compile(model, backend=one)
+        first(X), first(X)
+        other = torch.compile(model, backend=two)
+        ran.clear()
+        for _ in range(6):
+            other(X)
+        assert ran == ["two"] * 6
+        regions = [
+            torch.compile(model, backend=one, isolate_recompiles=True) for _ in "ab"
+        ]
+        before = len(installation.current().cache.of(Scaled.forward.__code__))
+        for f in regions:
+            for _ in range(6):
                 assert torch.equal(f(X), model(X))
+        after = len(installation.current().cache.of(Scaled.forward.__code__))
+        assert after == before  # Those of the default region serve all regions.
+        torch._dynamo.eval_frame.skip_code(Scaled.forward.__code__)
+        ran.clear()
+        for f in (first, other, *regions, torch.compile(model, backend=one)):
+            for _ in range(6):
+                f(X)
+        assert not ran
 
 
 def test_copies_and_uninstalling() -> None:

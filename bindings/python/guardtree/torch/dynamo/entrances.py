@@ -22,12 +22,16 @@ import torch.fx._symbolic_trace
 import guardtree as gt
 
 from . import modules
-from .entries import Entry
+from .entries import Cache, Entry
+from .frames import locals_of
+from .graphs import runner_of
 
 MAX_WAYS = 16
 """Entries of a function that calls find at once; the hook finds the others."""
 KEYWORD, OWN = "_guardtree_call", "_guardtree_entrance"
 """Keyword defaults of the wrapper: what it calls, and what lives as long as it does."""
+LEARNS = 4
+"""Calls of a function without entries of its own after which others' are tried."""
 MISSED = object()
 CALLABLES = (FunctionType, MethodType)
 """What torch.compile may have been given, or made of what it was given."""
@@ -64,11 +68,25 @@ class Way:
     """The TableEntry that counts its hits."""
 
 
+def way_of(entry: Entry, function: FunctionType) -> Way | None:
+    """An entry for calls of a function; None where only the hook can run it."""
+    guards, graph, code = entry.at_entrance, entry.graph, entry.code
+    if guards is None or code is None or graph not in function.__globals__:
+        return None
+    runner = runner_of(code, graph, function)
+    target = entry.comparing(runner, function) if entry.comparing else runner
+    return Way(entry, guards, runner, target, function, function.__code__)
+
+
 class Entrance:
     """A compiled function, and the entries that its calls find at once."""
 
-    def __init__(self, wrapper: FunctionType, plugin: Any) -> None:
-        self.plugin = plugin
+    def __init__(
+        self, wrapper: FunctionType, plugin: Any, cache: Cache, key: tuple[Any, int]
+    ) -> None:
+        self.plugin, self.cache = plugin, cache
+        self.backend, self.region = key
+        self.left = LEARNS
         self.wrapper = weakref.ref(wrapper)
         self.code, self.prior = wrapper.__code__, wrapper.__kwdefaults__
         self.slow = FunctionType(
@@ -96,6 +114,35 @@ class Entrance:
                 self.ways.append(way)
                 way.entry.entrances.append(weakref.ref(self))
                 self.renew()
+
+    def entries_of_others(self, code: CodeType) -> list[Entry]:
+        """Entries of a code that other calls of torch.compile made, and that are also
+        for this one's backend and region; the oldest first."""
+        return [
+            each
+            for each in reversed(self.cache.of(code))
+            if each.at_entrance is not None
+            and each.backend is self.backend
+            and each.isolate_recompiles_id in (-1, self.region)
+        ]
+
+    def learn(self, *args: Any, **named: Any) -> Any:
+        """A call that Dynamo's wrapper serves, perhaps by an entry of another function
+        of the same code, as modules of one class have: calls find it here as well."""
+        result = self.slow(*args, **named)
+        with self.lock:
+            self.left -= 1
+            if not self.ways and (callee := self.callee()) is not None:
+                function, bound = callee
+                called = function if bound is None else MethodType(function, bound)
+                values = locals_of(called, args, named)
+                for entry in self.entries_of_others(function.__code__):
+                    guards: Any = entry.at_entrance
+                    if guards.check(values) and (way := way_of(entry, function)):
+                        self.add(way)
+                        return result
+            self.renew()
+        return result
 
     def remove(self, entry: Entry) -> None:
         """Calls no longer find this entry here."""
@@ -129,6 +176,8 @@ class Entrance:
             ways = [each for each in self.ways if is_of(each, function)]
             if ways:
                 instead = self.call_of(ways, function, bound)
+            elif self.left > 0 and self.entries_of_others(function.__code__):
+                instead = self.learn
         defaults[KEYWORD] = instead
 
     def call_of(self, ways: list[Way], function: FunctionType, bound: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -32,6 +33,12 @@ class Entry:
     """Guards that are asked of Python."""
     checked: Any = None
     """The GuardManager that the hook walks: with the key of the entry."""
+    graph: str = ""
+    """The name of the one graph that its code calls, where it does nothing else."""
+    at_entrance: gt.GuardManager | None = None
+    """Its guards without the key, for calls that are to find it without the hook."""
+    comparing: Callable[[Any, Any], Any] | None = None
+    """Of dual mode: gives for a runner and its function what asks torch's guards."""
     entrances: list[weakref.ref[Any]] = field(default_factory=list)
     """Of compiled functions whose calls find it without the hook."""
     compile_seconds: float = 0.0
@@ -64,6 +71,7 @@ class Entry:
 
     def close_entrances(self) -> None:
         """Only the hook finds it from now on."""
+        self.at_entrance = None
         for each in self.ways_in():
             each.remove(self)
 

@@ -17,10 +17,10 @@ import guardtree as gt
 import guardtree.torch as gtt
 
 from . import logs, record
-from .entrances import Entrance, ModuleEntrance, Way, is_usual
+from .entrances import Entrance, ModuleEntrance, is_usual, way_of
 from .entries import Cache, Entry
 from .frames import Adapter
-from .graphs import graph_of, runner_of
+from .graphs import graph_of
 from .guards import LiveRecorder, Maker
 from .internals import REPLACED
 from .patches import Patches
@@ -188,9 +188,12 @@ class Session:
         def call(self_: Any, function: Any) -> Any:
             made = original(self_, function)
             if self.is_active and is_usual(self_, made):
-                entrance = Entrance(made, self.plugin)
-                self.entrances.add(entrance)
                 adapter = self.adapter_of(self_.callback)
+                backend = self.backends[adapter.number - 1]
+                key = backend, self_._isolate_recompiles_id
+                entrance = Entrance(made, self.plugin, self.cache, key)
+                self.entrances.add(entrance)
+                entrance.renew()
                 adapter.entrances.append(weakref.ref(entrance))
             return made
 
@@ -210,6 +213,14 @@ class Session:
             ):
                 found.append((entrance, callee[0]))
         return found
+
+    def tell_others(self, code: CodeType) -> None:
+        """Functions of a code that have no entries of their own may use its new one."""
+        for entrance in list(self.entrances):
+            callee = None if entrance.ways else entrance.callee()
+            if callee is not None and callee[0].__code__ is code:
+                with entrance.lock:
+                    entrance.renew()
 
     # What the callbacks of frames need.
 
@@ -279,15 +290,17 @@ class Session:
             made.checked,
             compile_seconds=seconds,
             guard_ns=made.guard_ns,
+            graph=graph or "",
+            at_entrance=made.at_entrance,
+            comparing=made.comparing,
         )
         self.cache.add(code, entry)
         logs.made(frame, entry)
         for entrance, function in entrances:
-            if made.at_entrance is not None and graph is not None:
-                runner = runner_of(guarded.code, graph, function)
-                target = made.comparing(runner, function) if made.comparing else runner
-                way = Way(entry, made.at_entrance, runner, target, function, code)
+            if way := way_of(entry, function):
                 entrance.add(way)
+        if entrances:
+            self.tell_others(code)
         if entry.code is None or entry not in self.cache.of(code):
             entry.close_entrances()  # Another thread took it away meanwhile.
         wrapper.cache_entry, wrapper.extra_state = entry, self.cache
