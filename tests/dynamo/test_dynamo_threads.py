@@ -23,7 +23,7 @@ if not gtt.has_plugin():
 import guardtree.torch.dynamo as gd  # noqa: E402
 
 LONG = os.environ.get("GUARDTREE_TEST_LONG")
-CALLS = 100_000 if LONG else 4_000
+CALLS = 100_000 if LONG else 2_000
 """Of each thread."""
 NAMES = ("a", "b")
 pytestmark = pytest.mark.filterwarnings("ignore")
