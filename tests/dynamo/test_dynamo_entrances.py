@@ -180,6 +180,16 @@ def test_reset_takes_entries_away(made: Compiled) -> None:
     made.hit()
 
 
+def test_codes_that_are_reset(made: Compiled) -> None:
+    """By guardtree's function, the hook alone forgets; by torch's, all do."""
+    gt.reset_code(made.plain.__code__)
+    made.hit()
+    assert torch.equal(made.f(X, 5), X + 5) and made.compiled == 2
+    torch._dynamo.reset_code(made.plain.__code__)
+    assert torch.equal(made.f(X), X + 1) and made.compiled == 3
+    made.hit()
+
+
 def test_a_skipped_code_runs_plain(made: Compiled) -> None:
     torch._dynamo.eval_frame.skip_code(made.plain.__code__)
     made.miss()
