@@ -360,14 +360,26 @@ def test_copies_and_uninstalling() -> None:
     assert torch.equal(other(X), other._orig_mod(X))
 
 
-def test_a_class_that_changes_all_the_time() -> None:
-    """It is looked at again, but not for ever."""
+def test_a_class_that_changes_all_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is looked at again, after a while not at each call."""
+    now = 0.0
+    monkeypatch.setattr(modules.time, "monotonic", lambda: now)
+    looks, is_plain_call = 0, modules.is_plain_call
+
+    def counted(kind: type) -> bool:
+        nonlocal looks
+        looks += kind is Scaled
+        return is_plain_call(kind)
+
     with gd.installed():
         made = Compiled(own)
-        for n in range(modules.LOOKS + 3):
+        made.call(), made.call()
+        monkeypatch.setattr(modules, "is_plain_call", counted)
+        for n in range(modules.LOOKS + 9):
             Scaled.count = n  # type: ignore[attr-defined]
             assert torch.equal(made.call(), made.plain(X).detach())
-        before = hits()
-        made.call()
-        assert hits() == before
+        assert looks == modules.LOOKS
+        before, now = hits(), 1.0
+        made.call(), made.call()
+        assert hits() == before + 2
     del Scaled.count  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ namespace {
 /// A class that was looked at in Python, by place in a list.
 enum ClassPart : Py_ssize_t {
     known_class_part,
-    version_part,  ///< CPython's version tag of then; 0 where nobody looks any more
+    version_part,  ///< CPython's version tag of then; 0 where it has none
     look_part,     ///< looks again: gives a version, or None where it is not plain now
     class_count
 };

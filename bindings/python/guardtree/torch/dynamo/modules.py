@@ -4,6 +4,7 @@ looked at here once for the class, and in module_call.h at each call for the mod
 from __future__ import annotations
 
 import inspect
+import time
 import weakref
 from types import FunctionType, MethodType
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,9 @@ MODULE = torch.nn.Module
 CALL, CALL_IMPL = vars(MODULE)["_wrapped_call_impl"], vars(MODULE)["_call_impl"]
 GLOBALS = vars(module_of_modules)
 """Has the hooks of all modules."""
-LOOKS = 64
-"""How often a class that changed is looked at again."""
+LOOKS, PAUSE = 64, 0.1
+"""How often a class that changed is looked at again at once; from then on, how many
+seconds pass between two looks."""
 IN_DICT = ("_backward_hooks", "_backward_pre_hooks", "_forward_hooks",
            "_forward_pre_hooks", "_compiled_call_impl")  # fmt: skip
 """Attributes of a module that are in its own dict, unless its class has properties."""
@@ -65,13 +67,15 @@ def callee_of(original: Any) -> tuple[FunctionType, Any] | None:
 
 def class_parts(plugin: Any, kind: type, is_plain: Any) -> list[Any]:
     """A class for ClassPart of module_call.h."""
-    left = LOOKS
+    left, last = LOOKS, 0.0
 
     def look() -> int | None:
-        nonlocal left
+        nonlocal left, last
         left -= 1
-        if left < 0:
-            return 0
+        now = time.monotonic()
+        if left < 0 and now < last + PAUSE:
+            return None
+        last = now
         version: int = plugin.class_version(kind)
         return version if is_plain() else None
 
