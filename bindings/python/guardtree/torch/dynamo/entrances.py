@@ -26,7 +26,7 @@ from .entries import Cache, Entry
 from .frames import locals_of
 from .graphs import runner_of
 
-MAX_WAYS = 16
+MAX_WAYS = 64
 """Entries of a function that calls find at once; the hook finds the others."""
 KEYWORD, OWN = "_guardtree_call", "_guardtree_entrance"
 """Keyword defaults of the wrapper: what it calls, and what lives as long as it does."""
