@@ -267,6 +267,24 @@ def test_one_context_for_functions_of_one_code() -> None:
         assert [each.entrance_hits() for each in entries] == [2, 2]
 
 
+def test_functions_of_one_code_that_are_compiled_apart() -> None:
+    def adder(k: int, y: Any) -> Any:
+        def add(x: Any) -> Any:
+            return x * y + k
+
+        return add
+
+    with gd.installed():
+        adders = [adder(k, X * k) for k in (1, 2, 1, 2, 1)]
+        compiled = [torch.compile(f, backend="eager", dynamic=False) for f in adders]
+        for _ in range(8):
+            for add, f in zip(adders, compiled):
+                assert torch.equal(f(X), add(X))
+        entries = installation.current().cache.of(adders[0].__code__)
+        assert len(entries) == 2
+        assert sum(each.entrance_hits() for each in entries) >= 30
+
+
 def test_a_method_in_a_class_body() -> None:
     class Scaled:
         k = 3

@@ -235,8 +235,9 @@ class ModuleEntrance:
 
         parts = modules.class_parts(plugin, kind, is_plain)
         call = plugin.optimized_call((original, parts, modules.GLOBALS, KEYWORD))
+        instead = code_instead_of(self.code)
         self.function.__kwdefaults__ = {KEYWORD: call}
-        self.function.__code__ = code_instead_of(self.code)
+        self.function.__code__ = instead
 
     def close(self) -> None:
         """Torch's own is as it was."""
