@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "../../framelocals/no_memory.h"
 #include "../objects/constant.h"
 #include "../operands/held_object.h"
 
@@ -24,12 +25,6 @@ constexpr int deepest = 32;
 /// Current nesting depth of read_kinds. The functions that read operands have no
 /// parameter for it.
 thread_local int reading = 0;
-
-struct Reading {
-    Reading() noexcept { ++reading; }
-
-    ~Reading() { --reading; }
-};
 
 bool read_kind(PyObject* from, KindList& to, Diagnostic& problem) {
     const bool has_name = PyTuple_CheckExact(from) && PyTuple_GET_SIZE(from) > 0 &&
@@ -52,19 +47,29 @@ bool read_kind(PyObject* from, KindList& to, Diagnostic& problem) {
     return false;
 }
 
-bool read_kinds(std::span<PyObject* const> kinds, InnerKinds& to, References& keep,
-                Diagnostic& problem) {
-    const Reading level;
-    if (reading > deepest) {
-        problem = {PyExc_ValueError, "kinds nest at most 32 deep"};
-        return false;
-    }
+bool read_list(std::span<PyObject* const> kinds, InnerKinds& to, References& keep,
+               Diagnostic& problem) {
     auto list = std::make_unique<KindList>();
     for (PyObject* kind : kinds) {
         if (!read_kind(kind, *list, problem)) return false;
     }
     to.list = keep_object(std::move(list), keep, problem);
     return to.list;
+}
+
+bool read_kinds(std::span<PyObject* const> kinds, InnerKinds& to, References& keep,
+                Diagnostic& problem) {
+    if (reading == deepest) {
+        problem = {PyExc_ValueError, "kinds nest at most 32 deep"};
+        return false;
+    }
+    bool is_read = false;
+    ++reading;
+    const bool had_memory =
+        allocating([&] { is_read = read_list(kinds, to, keep, problem); });
+    --reading;
+    if (!had_memory) drop_exception();  // throws again
+    return is_read;
 }
 
 template <GuardKind K>

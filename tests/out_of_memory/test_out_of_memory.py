@@ -50,6 +50,8 @@ Said = dict[str, list[str]]
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What failing_malloc.c becomes."""
+    if COMPILER is None:
+        pytest.skip("there is no C compiler")
     target = tmp_path_factory.mktemp("failing") / "failing_malloc.so"
     command = [str(COMPILER), "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror"]
     command += [str(HERE / "failing_malloc.c"), "-o", str(target)]
@@ -146,6 +148,44 @@ def test_cpython_does_the_same_without_guardtree(
     said = swept(way)[f"CPython: {name}"]
     if not any(re.match(control.says, text_of(each)) for each in said):
         pytest.skip(f"this CPython does not: {said}")
+
+
+def test_failures_in_kinds_inside_kinds_do_not_count_as_nesting(library: Path) -> None:
+    """They nest at most 32 deep; a failed allocation ends all levels at once."""
+    if "LD_PRELOAD" in os.environ:
+        pytest.skip("another malloc is preloaded")
+    program = """
+import failing
+import guardtree as gt
+
+def make():
+    gt.GuardManager(lambda x: 0).local("x").not_(("not_", ("equals", (1, 2))))
+
+make()
+way = failing.NoMalloc()
+failures = 0
+for place in range(1500):
+    try:
+        way.call(make, place % 50, "one")
+    except MemoryError:
+        failures += 1
+assert failures > 500, failures
+make()
+"""
+    package = str(Path(gt.__file__).absolute().parent.parent)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([package, str(HERE)]),
+        "LD_PRELOAD": str(library),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_public_name_is_tried() -> None:
