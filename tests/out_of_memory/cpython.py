@@ -81,6 +81,11 @@ def hashed() -> str:
     return hashlib.sha256(b"x").hexdigest()
 
 
+def dumped() -> str:
+    """The encoder of 3.13 goes on where there was no memory for a part of the text."""
+    return json.dumps({"failures": [{"path": f"x[{i}]"} for i in range(40)]})
+
+
 def made() -> int:
     """Without memory for the function, MAKE_FUNCTION of CPython 3.12 drops the
     reference to its code twice: the code is freed while its function has it."""
@@ -137,6 +142,13 @@ CONTROLS = {
         ("malloc",),
         r"ValueError: \[digital",
         r"GuardManager\.digest: |Report\.to_html",
+    ),
+    "a text of JSON": Control(
+        dumped,
+        ("malloc",),
+        r"SystemError: <_json\.Encoder object at \w+> returned a result",
+        r"Explanation\.to_json|Report\.to_html",
+        versions=(13,),
     ),
     "the compiler": Control(
         compiled,
