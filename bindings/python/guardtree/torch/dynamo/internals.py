@@ -20,6 +20,8 @@ In `torch._dynamo.eval_frame` and `torch._dynamo.types`:
   knows in the code of entries;
 - `ConvertFrameReturn`, `FrameExecStrategy`, `GuardedCode`.
 
+In `torch._logging._internal`: `log_state.is_artifact_enabled`.
+
 In `torch.nn.modules.module`: all that `_wrapped_call_impl` and `_call_impl` ask before
 they call `forward`, which modules.py and module_call.h ask too.
 """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch._dynamo.guards as dynamo
-from torch._logging._internal import log_state
+from torch._logging import _internal
 
 import guardtree as gt
 
@@ -11,15 +13,16 @@ from .entries import Cache, Entry
 from .explanations import Explanations
 
 RECOMPILES = ("recompiles", "recompiles_verbose")
+is_logged: Callable[[str], bool] = _internal.log_state.is_artifact_enabled
 
 
 def missed(frame: gt.Frame, cache: Cache) -> None:
     """Every guard that fails, of all entries, before Dynamo compiles another one."""
     code = frame.f_code
-    if not any(map(log_state.is_artifact_enabled, RECOMPILES)) or not cache.of(code):
+    if not any(map(is_logged, RECOMPILES)) or not cache.of(code):
         return
     log = dynamo.recompiles_log
-    if log_state.is_artifact_enabled("recompiles_verbose"):
+    if is_logged("recompiles_verbose"):
         log = dynamo.recompiles_verbose_log
     said = Explanations.of(code, cache, frame)
     log.debug("guardtree: %s:%s %s", code.co_filename, code.co_firstlineno, said)
@@ -27,7 +30,7 @@ def missed(frame: gt.Frame, cache: Cache) -> None:
 
 def made(frame: gt.Frame, entry: Entry) -> None:
     """The guards of a new entry, as guardtree has them."""
-    if log_state.is_artifact_enabled("guards"):
+    if is_logged("guards"):
         why = f" (torch's own: {entry.refused})" if entry.refused else ""
         dynamo.guards_log.debug(
             "guardtree's guards of %s%s:\n%s", frame.f_code.co_name, why, entry.guards
