@@ -337,62 +337,48 @@ def passed_on(lines: Iterable[str]) -> str:
 
 
 # Folders whose tests run beside those of all others, which take as long.
-BESIDE = ["out_of_memory", "typed", "growth", "dynamo", "docs", "browser"]
+BESIDE = ["out_of_memory", "typed", "growth", "dynamo", "docs", "browser", "hostile"]
 
 
-def test_python(program: Path, env: dict[str, str], rest: list[str], log: Path) -> int:
-    """pytest alone, for builds without C++ tests: two at once where that is sooner."""
+def pytests(program: Path, rest: list[str]) -> list[list]:
+    """The commands of two pytests, or of one if few tests are named."""
     named = [word for word in rest if word.startswith("tests/")]
     options = [word for word in rest if word not in named]
     beside = [f"tests/{name}" for name in BESIDE]
     shares = [["tests", *(f"--ignore={name}" for name in beside)], beside]
     if named:
-        shares = [each for each in (named[::2], named[1::2]) if each]
+        shares = [named[::2], named[1::2]]
     left_out = {word.removeprefix("--ignore=") for word in options}
     shares = [[word for word in each if word not in left_out] for each in shares]
-    commands = [pytest_command(program, [*each, *options]) for each in shares if each]
-    return run_pytest(commands, env, log)
-
-
-def run_pytest(commands: list[list], env: dict[str, str], log: Path) -> int:
-    """Runs them at once. What the second says is shown when both are done."""
-    with log.open("w") as stream:
-        others = [begun(command, env, stream) for command in commands[1:]]
-        first = begun(commands[0], env, subprocess.PIPE)
-        said = [passed_on(first.stdout or ())]
-        statuses = [first.wait(), *(other.wait() for other in others)]
-    if others:
-        with log.open(errors="replace") as stream:
-            said.append(passed_on(stream))
-    print(*(f"\npytest: {each}" for each in said), sep="", flush=True)
-    none_collected = 5
-    failed = any(status not in (0, none_collected) for status in statuses)
-    return 1 if failed or 0 not in statuses else 0
-
-
-def pytest_command(program: Path, rest: list[str]) -> list:
-    """pytest on all tests, or on the folders and files that are named."""
-    named = any(word.startswith("tests") for word in rest)
     # Only Python's output is captured: the last words of a process that aborts are not.
     command = [program, "-m", "pytest", "--capture=sys"]
-    return [*command, *([] if named else ["tests"]), *rest]
+    return [[*command, *each, *options] for each in shares if each]
 
 
-def test(program: Path, folder: Path, env: dict[str, str], rest: list[str]) -> int:
-    ctest = ["ctest", "--test-dir", folder, "--output-on-failure", "--no-tests=error"]
-    pytest = pytest_command(program, rest)
-    # At once, as pytest keeps one core busy; where ctest gives way they end together.
-    # What pytest says is shown when both are done.
-    log = folder / "pytest.log"
-    with log.open("w") as stream:
-        second = begun(pytest, env, stream)
-    first = begun(["nice", *ctest, "-j", jobs()], env, subprocess.PIPE)
-    ctest_says = passed_on(first.stdout or ())
-    second.wait()
-    with log.open(errors="replace") as stream:
-        pytest_says = passed_on(stream)
-    print(f"\nctest: {ctest_says}\npytest: {pytest_says}", flush=True)
-    return 1 if first.wait() or second.returncode else 0
+def test(
+    program: Path, folder: Path, env: dict[str, str], rest: list[str], has_cpp: bool
+) -> int:
+    """Runs all at once, as one pytest keeps one core busy. What the first says is shown
+    at once, what the others say when all are done."""
+    ctest = ["nice", "ctest", "--test-dir", folder, "--output-on-failure"]
+    ctest += ["--no-tests=error", "-j", jobs()]
+    commands = [*([ctest] if has_cpp else []), *pytests(program, rest)]
+    logs = [folder / f"tests-{number}.log" for number in range(1, len(commands))]
+    others = []
+    for command, log in zip(commands[1:], logs):
+        with log.open("w") as stream:
+            others.append(begun(command, env, stream))
+    first = begun(commands[0], env, subprocess.PIPE)
+    said = [passed_on(first.stdout or ())]
+    statuses = [first.wait(), *(other.wait() for other in others)]
+    for log in logs:
+        with log.open(errors="replace") as stream:
+            said.append(passed_on(stream))
+    names = ["ctest" if each is ctest else "pytest" for each in commands]
+    print(*(f"\n{name}: {line}" for name, line in zip(names, said)), sep="", flush=True)
+    none_collected = 5  # of pytest: -k may name tests of the other one
+    failed = any(status not in (0, none_collected) for status in statuses)
+    return 1 if failed or 0 not in statuses[has_cpp:] else 0
 
 
 def docs(program: Path) -> int:
@@ -441,10 +427,8 @@ def main() -> int:
         add_torch(program, env)
     if args.triton:
         add_triton(program)
-    if args.command == "test" and "cpp" in args.without:
-        return test_python(program, env, rest, folder / "pytest.log")
     if args.command == "test":
-        return test(program, folder, env, rest)
+        return test(program, folder, env, rest, "cpp" not in args.without)
     words = {"demo": ["-m", "guardtree", "demo"], "bench": ["bench/run.py"]}
     return call([program, *words[args.command], *rest], env=env)
 
