@@ -68,7 +68,7 @@ NO_CPP = ("--ignore=tests/bytecode", "--ignore=tests/tensors/test_compare_torch.
 NO_CPP += ("--ignore=tests/dynamo", "--ignore=tests/out_of_memory")
 HOOK_AND_API = ("tests/bindings", "tests/framehook")
 
-# The most important first: what does not fit into WHOLE_RUN is at the end.
+# Each version first: what does not fit into WHOLE_RUN is at the end.
 ROWS = [
     Row(
         "release-3.11",
@@ -77,12 +77,12 @@ ROWS = [
         900,
     ),
     Row("gcc-3.15", "3.15", GCC, 340),
-    Row("asan-3.11", "3.11", (*GCC, *ASAN, *NO_CPP), 680),
     Row("gcc-3.14", "3.14", GCC, 330),
     Row("gcc-3.12", "3.12", (*GCC, "--triton"), 480),
     Row("clang-3.13", "3.13", (*GCC, "--preset", "clang"), 450),
     Row("demo", "any", ("demo",), 30),
     Row("bench", "any", ("bench", "--smoke"), 60),
+    Row("asan-3.11", "3.11", (*GCC, *ASAN, *NO_CPP), 680),
     Row("asan-3.14", "3.14", (*PYTHON_ONLY, *ASAN, *HOOK_AND_API), 480),
     Row("debug", "debug", (*PYTHON_ONLY, *HOOK_AND_API), 290, by_name=True),
 ]
