@@ -379,7 +379,7 @@ private:
         std::vector<size_t> python_ops;
         for (size_t i = 0; i < ops.size(); ++i) {
             if (ops[i].is_internal()) continue;
-            if (ops[i].info().calls_python) python_ops.push_back(i);
+            if (calls_python(ops[i])) python_ops.push_back(i);
         }
         program_.calls_python_ = !python_ops.empty();
         owned_.assign(ops.size(), false);

@@ -28,7 +28,7 @@ void each_plain_kind(const Program& program, Visitor visit) {
     for (size_t i = 0; i < ops.size(); ++i) {
         const Op& op = ops[i];
         if (op.is_internal()) continue;
-        if (op.info().calls_python) return;
+        if (calls_python(op)) return;
         while (!around.empty() && around.back().last < i) around.pop_back();
         if (op.is_step()) around.push_back({i, i + op.skip});
         if (!op.is_kind()) continue;

@@ -174,6 +174,12 @@ std::span<const Op> inner_kinds_of(const Op& kind) noexcept {
     });
 }
 
+bool calls_python(const Op& op) noexcept {
+    const std::span<const Op> inner = inner_kinds_of(op);
+    return inner.empty() ? op.info().calls_python
+                         : std::ranges::any_of(inner, calls_python);
+}
+
 std::vector<Keys> keys_of(const Op& kind) {
     return dispatch(kind, [](const auto& concrete) {
         std::vector<Keys> all;

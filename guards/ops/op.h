@@ -292,6 +292,10 @@ PyTypeObject* exact_type_of(const Op& kind) noexcept;
 /// The kinds that a kind contains. Empty for other kinds.
 std::span<const Op> inner_kinds_of(const Op& kind) noexcept;
 
+/// Whether an op may run user code. A kind that contains other kinds does if one of
+/// them does.
+bool calls_python(const Op& op) noexcept;
+
 /// The keys by which a table finds entries with this kind. Empty if the kind has none.
 /// Not for the walk.
 std::vector<Keys> keys_of(const Op& kind);

@@ -10,13 +10,6 @@
 namespace guardtree {
 namespace {
 
-/// A kind that contains other kinds runs user code if one of them does.
-bool calls_python(const Op& op) {
-    const std::span<const Op> inner = inner_kinds_of(op);
-    return inner.empty() ? op.info().calls_python
-                         : std::ranges::any_of(inner, calls_python);
-}
-
 /// Whether `value[key]` can only return an item or raise IndexError.
 bool has_plain_items(PyTypeObject* type, PyObject* key) {
     const bool is_sequence = type == &PyTuple_Type || type == &PyList_Type ||

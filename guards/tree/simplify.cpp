@@ -34,7 +34,7 @@ bool is_by_value(const Op& kind) {
 }
 
 bool runs_user_code(const Op& kind) {
-    return kind.info().calls_python && !is_by_value(kind);
+    return calls_python(kind) && !is_by_value(kind);
 }
 
 /// The verdict on a constant of a check that is by value.

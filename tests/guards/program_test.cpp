@@ -89,6 +89,17 @@ TEST_F(ProgramTest, a_new_reference_is_owned) {
     EXPECT_TRUE(guards.program().calls_python());
 }
 
+TEST_F(ProgramTest, a_kind_of_kinds_runs_no_user_code_if_none_of_them_does) {
+    guards.guard({"local('x')", "not_(('equals', 1))"});
+    guards.guard({"local('y')", "any_of((('is_none',), ('not_', ('is_true',))))"});
+    EXPECT_FALSE(guards.program().calls_python());
+}
+
+TEST_F(ProgramTest, a_kind_of_kinds_runs_user_code_if_one_of_them_does) {
+    guards.guard({"local('x')", "any_of((('is_none',), ('not_', ('is_truthy',))))"});
+    EXPECT_TRUE(guards.program().calls_python());
+}
+
 TEST_F(ProgramTest, a_value_is_owned_when_user_code_runs_before_its_last_reader) {
     guards.guard({"local('x')", "list_item(0)", "is_not_none()"});
     guards.guard({"local('x')", "list_item(0)", "python(callable)"});
