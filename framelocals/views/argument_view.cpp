@@ -154,7 +154,7 @@ bool ArgumentsView::bind(PyObject* const* arguments, size_t count,
         storage_[next] = word(keywords_.get());
     }
     if (keywords && !bind_keywords(arguments + given, keywords)) return false;
-    return bind_defaults();
+    return bind_defaults(static_cast<int>(taken));
 }
 
 bool ArgumentsView::bind_keywords(PyObject* const* values, PyObject* names) noexcept {
@@ -175,27 +175,43 @@ bool ArgumentsView::bind_keywords(PyObject* const* values, PyObject* names) noex
     return true;
 }
 
-bool ArgumentsView::bind_defaults() noexcept {
+bool ArgumentsView::bind_defaults(int taken) noexcept {
+    const int positional = code_->co_argcount;
+    const int named = named_arguments(code_);
+    if (taken == named) return true;
     defaults_ = Owned<>::share(function_->func_defaults);
     PyObject* defaults = defaults_.get();
     const auto have = defaults ? static_cast<int>(PyTuple_GET_SIZE(defaults)) : 0;
-    const int positional = code_->co_argcount;
-    for (int i = 0; i < named_arguments(code_); ++i) {
+    for (int i = taken; i < named; ++i) {
         SlotWord& place = storage_[static_cast<size_t>(i)];
         if (place) continue;
         PyObject* value = nullptr;
-        if (i < positional) {
-            const int index = i - (positional - have);
-            if (index >= 0) value = PyTuple_GET_ITEM(defaults, index);
-        } else if (PyObject* named = function_->func_kwdefaults) {
-            PyObject* name = PyTuple_GET_ITEM(code_->co_localsplusnames, i);
-            named_.push_back(Owned<>::share(PyDict_GetItemWithError(named, name)));
-            value = named_.back().get();
-        }
+        if (i >= positional)
+            value = keyword_default(i).get();
+        else if (const int index = i - (positional - have); index >= 0)
+            value = PyTuple_GET_ITEM(defaults, index);
         if (!value) return false;
         place = word(value);
     }
     return true;
+}
+
+/// The default of a keyword-only argument, held by this view. Null with an exception
+/// set, or if it has none.
+Borrowed<> ArgumentsView::keyword_default(int slot) noexcept {
+    PyObject* const dict = function_->func_kwdefaults;
+    if (!dict) return nullptr;
+    if (!named_) {
+        named_ = Owned<>::steal(PyTuple_New(code_->co_kwonlyargcount));
+        if (!named_) return nullptr;
+    }
+    PyObject* const name = PyTuple_GET_ITEM(code_->co_localsplusnames, slot);
+    PyObject* const value = PyDict_GetItemWithError(dict, name);
+    if (value) {
+        PyTuple_SET_ITEM(named_.get(), slot - code_->co_argcount,
+                         Owned<>::share(value).release());
+    }
+    return value;
 }
 
 }  // namespace guardtree

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "../cpython/frame_layout.h"
 #include "../ref.h"
@@ -201,7 +200,8 @@ public:
 
 private:
     bool bind_keywords(PyObject* const* values, PyObject* names) noexcept;
-    bool bind_defaults() noexcept;
+    bool bind_defaults(int taken) noexcept;
+    Borrowed<> keyword_default(int slot) noexcept;
 
     std::span<SlotWord> storage_;
     PyFunctionObject* function_;
@@ -209,7 +209,7 @@ private:
     Owned<> rest_;
     Owned<> keywords_;
     Owned<> defaults_;  ///< the tuple, because user code may replace the function's
-    std::vector<Owned<>> named_;  ///< keyword-only defaults that were used
+    Owned<> named_;     ///< a tuple of the keyword-only defaults that were used
 };
 
 /// The slot number of `name` in `code`, or -1.

@@ -156,6 +156,34 @@ def in_callback() -> Any:
 
 of("attributes of Frame", in_callback)
 
+
+
+def varied(a: Any, *rest: Any, k: Any = 5, **more: Any) -> Any:
+    return "plain"
+
+
+def handed(*given: Any) -> Any:
+    return given
+
+
+def varied_calls() -> Any:
+    """A Dispatcher whose calls are bound in all ways: positions, names, defaults. One
+    entry gets all arguments as they are bound, and one those that it captures."""
+    called = gt.Dispatcher(varied)
+    for count, names in ((5, ("a", "k", "rest", "more")), (6, ("more", "a"))):
+        guards = gt.GuardManager(varied)
+        guards.local("k").equals(count)
+        captured = [guards.local(name) for name in names]
+        called.add(guards, handed, captures=captured)
+    return called
+
+
+VARIED = varied_calls()
+of(
+    "calls of a Dispatcher",
+    lambda: plain([VARIED(1), VARIED(1, 2, x=3), VARIED(1, k=6), VARIED(1, 2, k=7)]),
+)
+
 # Pickles and copies.
 of("pickle of guards", lambda: plain(pickle.loads(pickle.dumps(TREE_OF_NAMED))))
 of("copy of guards", lambda: plain(copy.copy(TREE_OF_NAMED)))
