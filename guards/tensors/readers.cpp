@@ -54,23 +54,26 @@ bool is_of_torch(PyTypeObject* type) noexcept {
     return text == "torch" || text.starts_with("torch.");
 }
 
+bool is_torch_plugin_invited = false;
+
 /// Imports guardtree.torch once, which registers the plugin's reader. A program without
 /// that package continues without it.
-void invite_torch_plugin(PyTypeObject* type) {
-    static bool is_invited = false;
-    if (is_invited || !type->tp_mro) return;
+void invite_torch_plugin() {
+    is_torch_plugin_invited = true;
+    const auto part = Owned<>::steal(PyImport_ImportModule("guardtree.torch"));
+    if (part) {
+        Owned<>::steal(PyObject_CallMethod(part.get(), "_announce", nullptr));
+    } else if (PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
+        PyErr_Clear();
+    }
+    if (PyErr_Occurred()) PyErr_WriteUnraisable(part.get());
+}
+
+void invite_torch_plugin_for(PyTypeObject* type) {
+    if (is_torch_plugin_invited || !type->tp_mro) return;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
         auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(type->tp_mro, i));
-        if (!is_of_torch(base)) continue;
-        is_invited = true;
-        const auto part = Owned<>::steal(PyImport_ImportModule("guardtree.torch"));
-        if (part) {
-            Owned<>::steal(PyObject_CallMethod(part.get(), "_announce", nullptr));
-        } else if (PyErr_ExceptionMatches(PyExc_ModuleNotFoundError)) {
-            PyErr_Clear();
-        }
-        if (PyErr_Occurred()) PyErr_WriteUnraisable(part.get());
-        return;
+        if (is_of_torch(base)) return invite_torch_plugin();
     }
 }
 
@@ -128,8 +131,14 @@ const TensorReader* find_tensor_reader(PyTypeObject* type) noexcept {
     return nullptr;
 }
 
+void expect_tensors() {
+    if (is_torch_plugin_invited) return;
+    PyObject* const modules = PyImport_GetModuleDict();
+    if (PyDict_Check(modules) && item_by_name(modules, "torch")) invite_torch_plugin();
+}
+
 const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem) {
-    invite_torch_plugin(type);
+    invite_torch_plugin_for(type);
     if (const TensorReader* found = find_tensor_reader(type)) return found;
     const char* text = nullptr;
     if (const TensorReader* found = discovered(type, false, text)) return found;

@@ -38,9 +38,13 @@ inline const TensorReader* tensor_reader_of(PyObject* value) noexcept {
     return find_tensor_reader(type);
 }
 
-/// The same for the type of a user's example tensor. Also accepts an inherited DLPack
-/// interface.
+/// find_tensor_reader for the type of a user's example tensor. Also accepts an
+/// inherited DLPack interface.
 const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem);
+
+/// To be called when a guard on tensors of any type is built, because readers must be
+/// registered before it reads: imports guardtree.torch if torch is imported.
+void expect_tensors();
 
 /// Reads a tensor's facts. Returns false if the value is not a tensor or cannot be
 /// read.

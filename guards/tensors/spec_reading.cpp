@@ -461,6 +461,7 @@ bool TensorOperand::read(PyObject* from, TensorOperand& to, References& keep,
     }
     auto spec = std::make_unique<TensorSpec>();
     if (!SpecReader(*spec, problem).run(facts.get())) return false;
+    if (!spec->pattern.type) expect_tensors();
     to.spec = share_spec(std::move(spec), keep, problem);
     return to.spec != nullptr;
 }

@@ -374,6 +374,17 @@ def test_random_specs_on_random_tensors_agree_with_torch_itself() -> None:
     assert min(answers) > 1000
 
 
+def test_a_guard_that_names_no_type_is_read_by_the_plugin(run_python: Any) -> None:
+    run_python(
+        "import sys, torch, guardtree as gt\n"
+        "guards = gt.GuardManager(lambda x: x)\n"
+        "guards.local('x').tensor_match(gt.TensorSpec(dtype='float32'))\n"
+        "assert 'guardtree.torch' in sys.modules\n"
+        # DLPack has no meta tensors.
+        "assert guards.check({'x': torch.empty(2, device='meta')})\n"
+    )
+
+
 class OverDLPack(torch.Tensor):
     """Read through DLPack where the plugin reads the others."""
 
