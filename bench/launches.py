@@ -4,11 +4,13 @@ Needs a release build and Triton 3.9, no GPU:
 
     PYTHONPATH=<build>/python python bench/launches.py [--json] [--smoke]
 
-Triton's binder and key are its own; below them a driver and kernels that do nothing
-stand in. Both ways are written ``kernel[grid](...)``, and include that subscript, the
-driver's answers for device and stream, and the call of the kernel's launcher, all of
-them Python functions here. Tensors are objects with ``data_ptr()`` in Python. What is
-told is the median over the rounds, which alternate, in ns.
+Needs a C compiler too. Triton's binder, key, kernel objects and launch metadata are its
+own. Below them C code stands in, as on a GPU (tests/launches/native_standin.c): tensors
+whose ``data_ptr()`` is a method in C, the driver's answers for device and stream, and a
+launcher that does nothing. If torch is installed, its tensors (on the CPU) are measured
+too, read by `guardtree.torch`. Both ways are written ``kernel[grid](...)``, and include
+that subscript and the calls of all these. What a real launcher does with the arguments
+is in neither. What is told is the median over the rounds, which alternate, in ns.
 """
 
 from __future__ import annotations
@@ -88,14 +90,24 @@ def main() -> int:
     from pytest import MonkeyPatch
 
     patch = MonkeyPatch()
-    standin.stand_in(patch)
-    patch.setattr(standin.Compiled, "run", lambda *given: None)
-    pointers = [standin.Pointer(64 * i, tl.float32) for i in range(6)]
+    if standin.native() is None:
+        print("not measured: there is no C compiler")
+        return 0
+    standin.stand_in_natively(patch)
+    tensors = {"": [standin.native().Pointer(64 * i, tl.float32) for i in range(6)]}
+    try:
+        import guardtree.torch  # its reader of tensors
+        import torch
+
+        tensors[", torch"] = [torch.empty(64) for _ in range(6)]
+    except ImportError:
+        pass
     rows = {}
-    for (name, call), make in zip(FORMS.items(), kernels.MEASURED, strict=True):
-        for count in (1, 8 if options.smoke else 1024):
-            row = measure(make(), pointers, call, count, options.smoke)
-            rows[f"{name}, {count} kernels"] = row
+    for of, pointers in tensors.items():
+        for (name, call), make in zip(FORMS.items(), kernels.MEASURED, strict=True):
+            for count in (1, 8 if options.smoke else 1024):
+                row = measure(make(), pointers, call, count, options.smoke)
+                rows[f"{name}{of}, {count} kernels"] = row
     if options.json:
         print(json.dumps(rows))
         return 0

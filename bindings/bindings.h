@@ -65,6 +65,7 @@ void bind_table(py::module_& module);
 void bind_c_api(py::module_& module);
 void bind_functions(py::module_& module);
 void bind_dispatcher(py::module_& module);
+void bind_kernel_launch(py::module_& module);
 void bind_policy(py::module_& module);
 
 /// The code of a function or method, or a code object itself. Borrowed. Throws

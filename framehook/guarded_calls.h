@@ -26,6 +26,7 @@ struct Target {
     Owned<> values;  ///< a tuple; without names they are the only arguments. Or null
     const Entry* entry = nullptr;  ///< of the table, which the caller keeps
     bool is_like = true;           ///< the function, as far as it follows that
+    bool takes_arguments = false;  ///< it gets all arguments as bound, by position
 };
 
 /// The entries of one function's calls, and what becomes of calls that no entry serves:
@@ -98,6 +99,10 @@ public:
     static Found find(const Table& table, PyFunctionObject* function, const View& view,
                       Target& target);
 
+    /// Of a target that takes the arguments as bound: makes them its values. False with
+    /// MemoryError set.
+    static bool hand_over_arguments(const View& view, Target& target) noexcept;
+
     /// Calls what was found; nothing of this is read afterwards.
     static PyObject* call_target(const Target& target, PyFunctionObject* function,
                                  const VectorCall& call);
@@ -148,8 +153,13 @@ private:
                                 const VectorCall& call, bool heeds_pause);
     static PyObject* call_positional(GuardedCalls& calls, PyFunctionObject* function,
                                      const VectorCall& call);
+    static PyObject* serve(GuardedCalls& calls, PyFunctionObject* function,
+                           const VectorCall& call);
     static PyObject* find_and_call(GuardedCalls& calls, PyFunctionObject* function,
                                    const VectorCall& call, const View* bound = nullptr);
+    static PyObject* find_and_pass(GuardedCalls& calls, PyFunctionObject* function,
+                                   const VectorCall& call);
+    Owned<> find_quietly(const View& view) const noexcept;
     static PyObject* missed(GuardedCalls& calls, PyFunctionObject* function,
                             const VectorCall& call);
     bool may_run_user_code(const VectorCall& call) const noexcept;
@@ -161,6 +171,7 @@ private:
     Py_ssize_t direct_count_ = -1;
     /// That of calls whose vector is the first slots of their frame.
     Py_ssize_t positional_count_ = -1;
+    bool passes_arguments_ = false;  ///< an entry's payload takes them as bound
     uint64_t dropped_hits_ = 0;
 };
 

@@ -109,6 +109,20 @@ Owned<> target_of(const GuardedCalls& calls, py::handle self, py::handle given,
     return Owned<>::share(target);
 }
 
+/// The captured paths are all arguments of a call, in their order: then nothing is to
+/// be captured.
+bool are_all_arguments(const Tree& tree, PyCodeObject* code, const Bindings& captured) {
+    const auto count = static_cast<size_t>(argument_slots(code));
+    if (captured.nodes.size() != count) return false;
+    for (size_t slot = 0; slot < count; ++slot) {
+        const Op& step = tree.node(captured.nodes[slot]).step;
+        if (step.code() != OpCode::Local) return false;
+        PyObject* const name = step.as<Local>().name.value;
+        if (find_slot(code, name) != static_cast<int>(slot)) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 Shared<Entry> make_guarded_entry(const GuardedCalls& calls, py::handle self,
@@ -123,9 +137,13 @@ Shared<Entry> make_guarded_entry(const GuardedCalls& calls, py::handle self,
             "arguments of the target");
     }
     Owned<> target = target_of(calls, self, payload.target, bound, has_captures);
-    if (has_captures) bound = captured;
-    return make_entry(tree, calls.code(), std::move(target),
-                      Owned<>::share(guards.ptr()), bound);
+    const bool takes_arguments =
+        has_captures && are_all_arguments(tree, calls.code(), captured);
+    if (has_captures && !takes_arguments) bound = captured;
+    auto entry = make_entry(tree, calls.code(), std::move(target),
+                            Owned<>::share(guards.ptr()), bound);
+    entry->takes_arguments = takes_arguments;
+    return entry;
 }
 
 void set_limits(GuardedCalls& calls, py::handle entry_limit, py::handle when_full) {

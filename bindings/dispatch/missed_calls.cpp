@@ -117,6 +117,8 @@ Action describe(const Miss& miss, py::object& described) {
 bool is_served(const Miss& miss, const Table& table, Target& target) {
     const auto found = GuardedCalls::find(table, miss.function, miss.view, target);
     if (found == GuardedCalls::Found::exception) throw py::error_already_set();
+    if (target.takes_arguments && !GuardedCalls::hand_over_arguments(miss.view, target))
+        throw py::error_already_set();
     return found == GuardedCalls::Found::target;
 }
 

@@ -60,6 +60,7 @@ PYBIND11_MODULE(_guardtree, module) {
     guardtree::bind_table(module);
     guardtree::bind_functions(module);
     guardtree::bind_dispatcher(module);
+    guardtree::bind_kernel_launch(module);
     guardtree::bind_code(module);
     guardtree::bind_hook(module);
     guardtree::bind_policy(module);

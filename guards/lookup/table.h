@@ -41,6 +41,9 @@ struct Entry : OnCacheLines, Collected {
     /// call.
     enum class Follows : uint8_t { nothing, defaults, names_too };
     Follows follows = Follows::nothing;
+    /// The payload is called with all arguments of the call as the function binds them,
+    /// by position.
+    bool takes_arguments = false;
     mutable Owned<>
         last_error;  ///< the last exception of a guard that did not propagate
     /// With replacement code: the slots of the bound values, in the order of the names.

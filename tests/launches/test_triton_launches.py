@@ -319,6 +319,17 @@ def test_grids_are_kept_if_they_are_tuples_of_ints(monkeypatch):
         assert found == compiled.launches[-1][:3]
 
 
+@pytest.mark.parametrize("grid", [(2.0,), (True,), (1, 2.0), (1, 2, True), ()])
+def test_a_grid_that_equals_a_kept_one_is_another(grid):
+    kernel = guarded.install(kernels.fresh())
+    for kept in ((2,), (1,), (1, 2), (1, 2, 1)):
+        compiled = kernel[kept](*CALL)
+    found = outcome(kernel[grid], *CALL)
+    launched = compiled.launches[-1][:3]
+    assert found == outcome(chosen_by_triton, kernel, *CALL, at=grid)
+    assert [*map(repr, launched)] == [*map(repr, compiled.launches[-1][:3])]
+
+
 def test_what_compiling_raises_reaches_the_caller(monkeypatch):
     kernel = guarded.install(kernels.fresh())
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 import os
-from types import FunctionType
+from types import FunctionType, MemberDescriptorType, MethodDescriptorType
 from typing import Any
 
 from triton import knobs
+from triton.knobs import HookChain
 from triton.language import constexpr
 from triton.language import dtype as TritonType
+from triton.runtime import driver
 from triton.runtime.jit import JITFunction, KernelParam
 
 from .. import GuardManager
@@ -79,11 +81,11 @@ def guard_pointer(
     at: GuardManager, value: Any, is_special: bool, is_alignment: bool
 ) -> None:
     """Something with ``data_ptr()`` and ``dtype``, such as a torch tensor."""
-    at.type_match(type(value))
-    is_plain = "dtype" in instance_dict(value) and not is_descriptor(value, "dtype")
+    is_plain = is_plain_attribute(value, "dtype")
     if is_torch_tensor(value):
-        at.tensor_match(TensorSpec(dtype=str(value.dtype).removeprefix("torch.")))
+        at.tensor_match(TensorSpec(type=type(value), dtype=value.dtype))
     else:
+        at.type_match(type(value))
         dtype = at.plain_attr("dtype") if is_plain else at.attr("dtype")
         dtype.id_match(value.dtype)
     if not (is_special and is_alignment):
@@ -96,12 +98,28 @@ def guard_pointer(
     else:
         # Cheaper than a predicate in Python. `plain_attr` sees to it that `getattr`
         # of this class stays the usual one.
-        at.lacks_instance_attr("data_ptr")
+        if kind_has_dict(type(value)):
+            at.lacks_instance_attr("data_ptr")
         found = at.compute(method)
         if address & 15:
             found.int_range(0, 2**63 - 1).not_(("divisible_by", 16))
         else:
             found.divisible_by(16)
+
+
+def is_plain_attribute(value: Any, name: str) -> bool:
+    """Whether ``getattr`` finds it without running code (``plain_attr``)."""
+    if not is_usual(type(value)):
+        return False
+    found = inspect.getattr_static(type(value), name, None)
+    if type(found) is MemberDescriptorType:
+        return True
+    return name in instance_dict(value) and not is_descriptor(value, name)
+
+
+def kind_has_dict(kind: type) -> bool:
+    """Whether instances of a class have attributes of their own."""
+    return kind.__dictoffset__ != 0
 
 
 def is_int64(address: object) -> bool:
@@ -123,10 +141,18 @@ def is_descriptor(value: Any, name: str) -> bool:
     return hasattr(type(inspect.getattr_static(type(value), name, None)), "__get__")
 
 
-def method_of(value: Any) -> FunctionType | None:
-    """``data_ptr`` where a class defines it in Python, and nothing else replaces it."""
+def is_data_descriptor(value: Any, name: str) -> bool:
+    """Whether the class has something that goes before the value's own attribute."""
+    found = type(inspect.getattr_static(type(value), name, None))
+    return hasattr(found, "__set__") or hasattr(found, "__delete__")
+
+
+def method_of(value: Any) -> FunctionType | MethodDescriptorType | None:
+    """``data_ptr`` where the class itself defines it, and nothing else replaces it."""
     found = vars(type(value)).get("data_ptr")
-    if type(found) is not FunctionType or not is_usual(type(value)):
+    if type(found) not in (FunctionType, MethodDescriptorType):
+        return None
+    if not is_usual(type(value)):
         return None
     return found if "data_ptr" not in instance_dict(value) else None
 
@@ -246,3 +272,34 @@ STATE = (
     guard_used_globals,
 )
 """What a launch reads beside its arguments."""
+
+
+def guard_driver(guards: GuardManager, kernel: JITFunction) -> None:
+    """The driver, and what it answers with: a payload calls these methods."""
+    active = vars(driver).get("_active")
+    if active is None or not is_usual(type(active)):
+        raise NotServed("no driver, or one with a getattr of its own")
+    at = guards.global_("config").instance_attr("_active").id_match(active)
+    for name in ("get_current_device", "get_current_stream"):
+        if name in vars(active) and not is_data_descriptor(active, name):
+            at.instance_attr(name).id_match(vars(active)[name])
+            continue
+        found = vars(type(active)).get(name)
+        if type(found) is not FunctionType or name in vars(active):
+            raise NotServed(f"a driver that inherits {name}")
+        at.lacks_instance_attr(name)
+        at.type().type_dict().dict_item(name).id_match(found)
+
+
+def guard_launch_hooks(guards: GuardManager, kernel: JITFunction) -> None:
+    """The hooks that a payload hands over, and the lists of those that chains call."""
+    for name in ("launch_enter_hook", "launch_exit_hook"):
+        at = attribute_at(guards, "runtime", knobs.runtime, name)
+        hook: Any = getattr(knobs.runtime, name)
+        at.id_match(hook)
+        if type(hook) is HookChain:
+            at.instance_attr("calls").id_match(hook.calls)
+
+
+LAUNCH = (guard_driver, guard_launch_hooks)
+"""What the native payload of an entry goes by. Triton's key has none of it."""

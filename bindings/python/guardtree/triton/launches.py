@@ -6,15 +6,20 @@ import inspect
 import os
 from collections.abc import Callable
 from threading import RLock
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any, TypeVar
 
 from triton import knobs
+from triton.compiler.compiler import CompiledKernel
+from triton.knobs import HookChain
 from triton.runtime import driver
 from triton.runtime.jit import JITFunction
 
 from .. import Dispatcher, GuardManager
+from .._guardtree import _kernel_grids, _kernel_launch
 from . import facts
+
+OWN_METADATA = CompiledKernel.launch_metadata
 
 OTHER_KERNELS = "get_cache(_device) is not cache"
 """What an entry asks before it runs: caches of other devices, and new ones, differ."""
@@ -42,6 +47,7 @@ class Installed:
             "runtime": knobs.runtime,
             "compilation": knobs.compilation,
             "environment": os.environ._data,  # type: ignore[attr-defined]
+            "config": driver,
             "missed": self.missed,
         }
         self.launch = launch_function(kernel, self.scope)
@@ -104,6 +110,12 @@ class Installed:
             self.leave(reason)
             return
         payload = payload_of(self, device, compiled)
+        try:
+            for guard in facts.LAUNCH:
+                guard(guards, kernel)
+            payload = native_payload(self, device, compiled, payload)
+        except facts.NotServed:
+            pass  # the payload in Python reads all at each launch
         captured = [guards.local(each) for each in (GRID, *self.names, OPTIONS)]
         with self.lock:
             if driver.active.get_current_device() != device:
@@ -178,6 +190,20 @@ def payload_of(made: Installed, device: Any, compiled: Any) -> Callable[..., Any
     return made_payload
 
 
+def native_payload(
+    made: Installed, device: Any, compiled: Any, general: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The same in C++; launches on another device run ``general``."""
+    hooks = [knobs.runtime.launch_enter_hook, knobs.runtime.launch_exit_hook]
+    chained = [each.calls if type(each) is HookChain else None for each in hooks]
+    active, caches = driver.active, made.kernel.device_caches
+    answers = [active.get_current_device, active.get_current_stream]
+    launched = [compiled, compiled.run, OWN_METADATA, tuple(made.names), general]
+    return _kernel_launch(
+        (*answers, caches, caches[device], *hooks, *chained, *launched)
+    )
+
+
 def install(kernel: Kernel, *, entry_limit: int = 1024) -> Kernel:
     """Lets guardtree decide the launches ``kernel[grid](...)``; returns the kernel.
 
@@ -197,24 +223,10 @@ def install(kernel: Kernel, *, entry_limit: int = 1024) -> Kernel:
             f"{type(kernel).__qualname__}, whose launches may have another key"
         )
     made = Installed(kernel, entry_limit)
-    dispatcher = made.dispatcher
-    bound: dict[Any, MethodType] = {}
-    kept = bound.get
-
-    def launcher(self: Any, grid: Any) -> MethodType:
-        if grid.__class__ is tuple:
-            try:
-                if (found := kept(grid)) is not None:
-                    return found
-            except TypeError:  # of a part that is not hashable
-                return MethodType(dispatcher, grid)
-            if len(bound) < GRIDS and all(type(each) is int for each in grid):
-                return bound.setdefault(grid, MethodType(dispatcher, grid))
-        return MethodType(dispatcher, grid)
-
     # A subscript is looked up on the type, so each kernel gets a type of its own.
     # Triton knows kernels by the name of their type as well.
-    kind = type("JITFunction", (JITFunction,), {"__getitem__": launcher})
+    subscript = _kernel_grids(made.dispatcher, GRIDS)
+    kind = type("JITFunction", (JITFunction,), {"__getitem__": subscript})
     kind.__module__ = JITFunction.__module__
     vars(kernel)["_guardtree"] = made
     kernel.__class__ = kind
