@@ -40,6 +40,7 @@ WHEELS_ONLY += ["mypy", "pyright"]  # what users check their programs' types wit
 DOCS = ["mkdocs-material", "mkdocstrings-python"]  # the site, from Markdown and stubs
 WHEELS_ONLY += DOCS
 TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
+HELION = "helion==1.5.1"  # for an example, which needs none of its dependencies
 TRITON = "triton==3.9.0"  # the launch path that guardtree.triton knows
 
 # Debian's names of the libraries a command compiles against; CMake fetches absent ones.
@@ -236,6 +237,7 @@ def add_torch(program: Path, env: dict[str, str]) -> None:
     """torch and the reader that is built for it."""
     pip = [program, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
     call([*pip, TORCH], f"pip could not install {TORCH} (see above).")
+    call([*pip, "--no-deps", HELION], f"pip could not install {HELION} (see above).")
     build = [program, "-m", "guardtree.torch", "build"]
     call(build, "the torch reader could not be built (see above).", env=env)
 
@@ -336,19 +338,22 @@ def passed_on(lines: Iterable[str]) -> str:
     return closing + (f", {skipped} skipped" if skipped else "")
 
 
-# Folders whose tests run beside those of all others, which take as long.
+# Folders whose tests run beside those of all others, which take as long; and those that
+# run there too if typed/ and docs/ are left out, which take longest.
 BESIDE = ["out_of_memory", "typed", "growth", "dynamo", "docs", "browser", "hostile"]
+BESIDE_TOO = ["framehook", "dsl", "capi", "framelocals"]
 
 
 def pytests(program: Path, rest: list[str]) -> list[list]:
     """The commands of two pytests, or of one if few tests are named."""
     named = [word for word in rest if word.startswith("tests/")]
     options = [word for word in rest if word not in named]
-    beside = [f"tests/{name}" for name in BESIDE]
+    left_out = {word.removeprefix("--ignore=") for word in options}
+    few = {"tests/typed", "tests/docs"} <= left_out
+    beside = [f"tests/{name}" for name in BESIDE + BESIDE_TOO * few]
     shares = [["tests", *(f"--ignore={name}" for name in beside)], beside]
     if named:
         shares = [named[::2], named[1::2]]
-    left_out = {word.removeprefix("--ignore=") for word in options}
     shares = [[word for word in each if word not in left_out] for each in shares]
     # Only Python's output is captured: the last words of a process that aborts are not.
     command = [program, "-m", "pytest", "--capture=sys"]

@@ -30,10 +30,10 @@ def require_packages(program: Path) -> None:
         pytest.importorskip(name)
 
 
-def test_there_are_thirteen() -> None:
-    assert len(PROGRAMS) == 13
-    assert [each.name[:3] for each in PROGRAMS] == [f"{i:02}_" for i in range(1, 14)]
-    assert len(re.findall(r"^## \d+\. ", PAGE, re.M)) == 13
+def test_there_are_fourteen() -> None:
+    assert len(PROGRAMS) == 14
+    assert [each.name[:3] for each in PROGRAMS] == [f"{i:02}_" for i in range(1, 15)]
+    assert len(re.findall(r"^## \d+\. ", PAGE, re.M)) == 14
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)

@@ -47,7 +47,7 @@ def mypy(files: list[Path], folder: Path, *options: str, follow: str = "silent")
     (folder / "mypy.ini").write_text(
         f"[mypy]\nmypy_path = {folder / 'path'}\nfollow_imports = {follow}\n"
         f"cache_dir = {folder.parent / 'mypy-cache'}\n"
-        "[mypy-numpy.*,torch.*,triton.*,numba.*,optree.*,jax.*]\n"
+        "[mypy-numpy.*,torch.*,triton.*,numba.*,optree.*,jax.*,helion.*]\n"
         "ignore_missing_imports = True\nfollow_imports = silent\n"
     )
     command = [sys.executable, "-m", "mypy", "--strict", *options, *files]
