@@ -30,9 +30,8 @@ ROOT_FOLDER = os.environ.get("GUARDTREE_CI_ROOT", "/var/tmp/guardtree-ci/forky")
 VERSIONS = ["3.11", "3.12", "3.13", "3.14", "3.15"]
 WHOLE_RUN = 60 * 60  # seconds
 ONE_ROW = 20 * 60
-# Of tests/guards/random_trees_test.cpp. Sanitized programs are slow.
-RANDOM_CASES, SLOW_CASES = 50_000, 15_000
-GIVEN_CASES = os.environ.get("GUARDTREE_TEST_CASES")  # goes before both
+# Of tests/guards/random_trees_test.cpp, on each version. `dev.py test --long` has more.
+RANDOM_CASES = "15000"
 
 
 @dataclass(frozen=True)
@@ -184,12 +183,6 @@ def row_environment() -> dict[str, str]:
     return env
 
 
-def set_test_size(row: Row) -> None:
-    """How much tests do, in our own environment: a Debian root copies it from there."""
-    cases = SLOW_CASES if "asan" in row.arguments else RANDOM_CASES
-    os.environ["GUARDTREE_TEST_CASES"] = GIVEN_CASES or str(cases)
-
-
 def row_command(row: Row, place: Place) -> list[str]:
     arguments = [*row.arguments, "--ci", "--python", place.path]
     if place.root is None:
@@ -232,7 +225,6 @@ def try_row(row: Row, interpreters: Interpreters, deadline: float) -> Outcome:
         if limit < row.seconds:
             raise Unavailable(f"{limit:.0f} s were left of the time for the whole run")
         log = LOGS / f"{row.name}.log"
-        set_test_size(row)
         outcome.reason = run(row_command(row, place), log, limit)
         outcome.result = "FAILED" if outcome.reason else "passed"
         text = log.read_text(errors="replace")
@@ -305,6 +297,8 @@ def main() -> int:
         known = " ".join(row.name for row in ROWS)
         sys.exit(f".ci/run: no row {' '.join(sorted(unknown))}; there are: {known}")
     LOGS.mkdir(parents=True, exist_ok=True)
+    # In our own environment: a Debian root copies it from there.
+    os.environ.setdefault("GUARDTREE_TEST_CASES", RANDOM_CASES)
     deadline = time.monotonic() + WHOLE_RUN
     interpreters = Interpreters()
     wanted = [row for row in ROWS if row.name in names or not (names or row.by_name)]
