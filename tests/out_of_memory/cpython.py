@@ -87,7 +87,7 @@ def dumped() -> str:
 
 
 def made() -> int:
-    """Without memory for the function, MAKE_FUNCTION of CPython 3.12 drops the
+    """Without memory for the function, MAKE_FUNCTION of CPython 3.12 and 3.13 drops the
     reference to its code twice: the code is freed while its function has it."""
     return (lambda: 1)()
 
@@ -105,12 +105,20 @@ def imported() -> Any:
     return len(pairs), scanner.__name__
 
 
+def listed() -> list[str]:
+    """Without memory for the frame's object, `locals()` of CPython 3.13 makes a tuple
+    of a null pointer."""
+    here = 1
+    return [*locals()][:here]
+
+
 CONTROLS = {
     "an exception that passes two frames": Control(
         caught,
         ("nomemory",),
         LOST,
-        r"refused: gt\.guard_function|a finalizer: a target, restored",
+        r"refused: (gt\.guard_function|g\.local\('a'\)\.specialize)"
+        "|a finalizer: a target, restored",
     ),
     "an exception in a long function": Control(
         names["long"],
@@ -125,10 +133,20 @@ CONTROLS = {
         made,
         ("nomemory",),
         "SIGSEGV|SIGBUS|SIGABRT|afterwards",
-        "a callback in|the callback, an entry|attributes of Frame|the report of a miss"
+        "a callback in|the callback, an entry|the report of a miss"
+        "|a note that is printed"
+        "|attributes of (Frame|KeyPlan|CacheExplanation|EntryExplanation)"
         "|clone with a filter|from_json with a resolver|a setting in Python"
-        "|explain, python guard",
-        versions=(12,),
+        r"|(explain|report), (python guard|mapping in Python)|explain: entries"
+        r"|specialize, a dataclass in Python|GuardManager\.specialize: dict",
+        versions=(12, 13),
+    ),
+    "locals of a function": Control(
+        listed,
+        ("nomemory",),
+        "SIGSEGV|SIGBUS|SIGABRT",
+        "attributes of TensorSpec|tensors of NumPy",
+        versions=(13,),
     ),
     "an import of a submodule": Control(
         imported,
