@@ -2,6 +2,9 @@
 // code could at best make of them.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include <cstdint>
+#include <vector>
+
 #include "../../framelocals/views/view.h"
 #include "../../guards/objects/constant_compare.h"
 #include "../../guards/objects/dict_lookup.h"
