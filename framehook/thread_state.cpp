@@ -160,12 +160,14 @@ int EndOfThread::end_late(void* state) noexcept {
 
 /// This thread's record, created on first use. Null with an exception set.
 ThreadRecord* thread_record() noexcept {
-    PyObject* dict = nullptr;
-    if (current_state() != ended_thread)
-        dict = PyThreadState_GetDict();
-    if (!dict) {
+    if (current_state() == ended_thread) {
         PyErr_SetString(PyExc_RuntimeError,
                         "this thread is ending, so it cannot have a callback");
+        return nullptr;
+    }
+    PyObject* const dict = PyThreadState_GetDict();
+    if (!dict) {  // it drops the exception
+        PyErr_NoMemory();
         return nullptr;
     }
     // Without memory for the name, we cannot know whether there is a record. The name

@@ -210,3 +210,27 @@ def test_every_public_name_is_tried() -> None:
 
 def test_known_failures_are_trials() -> None:
     assert KNOWN <= {(way, name) for way in WAYS for name in NAMES}
+
+
+def test_a_first_callback_says_that_it_needs_memory(run_python: Any) -> None:
+    """CPython makes the dict of a thread then, and says nothing where it cannot."""
+    pytest.importorskip("_testcapi")
+    run_python(
+        """
+        import _testcapi
+        import guardtree as gt
+
+        odd, held = [], [{} for _ in range(1000)]  # CPython keeps some free dicts
+        for place in range(12):
+            _testcapi.set_nomemory(place, place + 1)
+            try:
+                gt.set_eval_frame(False)
+            except MemoryError:
+                pass
+            except Exception as error:
+                odd.append((place, error))
+            finally:
+                _testcapi.remove_mem_hooks()
+        assert not odd, odd
+        """
+    )
