@@ -21,7 +21,7 @@ KIND = """\
 // is_ellipsis: identity with Ellipsis.
 // SPDX-License-Identifier: MIT
 #pragma once
-#include "../kind.h"
+#include "../concepts/kind.h"
 
 namespace guardtree {
 
