@@ -174,17 +174,16 @@ def logged(name: str, log: str, call: Callable[[Any], Any], answer: Any) -> None
     def make(act: Act) -> Case:
         scope, reset = typed(act)
         logger = logging.getLogger(f"guardtree.{log}")
+        # Not in `run`, which may end anywhere: each call would add one for good.
+        logger.handlers[:] = [Handler(act)]
+        logger.propagate = False
 
         def run() -> Any:
-            handler = Handler(act)
-            logger.addHandler(handler)
-            logger.propagate = False
             gt.set_logs(log)
             try:
                 return call(scope)
             finally:
                 gt.set_logs()
-                logger.removeHandler(handler)
 
         return Case(
             run, answer, reset, None, scope, UNRAISABLE, UNRAISABLE
