@@ -118,6 +118,7 @@ public:
         assumption_.words_ = std::move(words_);
         assumption_.word_ops_ = std::move(word_ops_);
         assumption_.tests_ = std::move(tests_);
+        assumption_.test_words_ = std::move(test_words_);
         assumption_.held_ = std::move(held_);
         assumption_.builtins_ = builtins_;
         assumption_.armed_for_ = start;
@@ -211,7 +212,7 @@ private:
             if (source.is_lasting()) return source.stay;
         }
         if (!is_known_part(op, source)) {
-            tests_.push_back({source.object, child, number_, Sort::step});
+            add({source.object, child, number_, Sort::step});
         }
         return Stay::unknown;
     }
@@ -234,7 +235,7 @@ private:
                     std::memcpy(&test.expected, &kind, sizeof(T));
                     test.sort = Sort::near_kind;
                 }
-                tests_.push_back(test);
+                add(test);
             }
         }
     }
@@ -299,8 +300,7 @@ private:
         // After the words, of which one says that a class of the heap is alive.
         if (compared_.insert(&type->tp_version_tag).second) {
             const auto tag = static_cast<uintptr_t>(type->tp_version_tag);
-            tests_.push_back({type, reinterpret_cast<const void*>(tag), number_,
-                              Sort::version});
+            add({type, reinterpret_cast<const void*>(tag), number_, Sort::version});
         }
         return true;
     }
@@ -422,8 +422,16 @@ private:
             words_.push_back({at, expected});
             word_ops_.push_back(number_);
         } else {
-            tests_.push_back({at, expected, number_, sort});
+            add({at, expected, number_, sort});
         }
+    }
+
+    void add(const AssumptionTest& test) {
+        static const void* const word = nullptr;
+        const bool is_word = test.sort == Sort::word || test.sort == Sort::tag;
+        tests_.push_back(test);
+        test_words_.push_back(is_word ? KeptWord{test.at, test.expected}
+                                      : KeptWord{&word, &word});
     }
 
     Assumption& assumption_;
@@ -435,6 +443,7 @@ private:
     uint32_t number_ = 0;
     const uint64_t arming_ = assumption_counts.tried++;
     std::vector<AssumptionTest> tests_;
+    std::vector<KeptWord> test_words_;
     std::vector<KeptWord> words_;
     std::vector<uint32_t> word_ops_;
     std::vector<DictUse> uses_;

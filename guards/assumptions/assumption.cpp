@@ -85,7 +85,12 @@ Assumption::Answer Assumption::run_tests(const Program& program,
     if (words_differ()) [[unlikely]]
         return give_up_words();
     const Op* const ops = program.ops().data();
-    for (const AssumptionTest& test : tests_) {
+    const KeptWord* const first = test_words_.data();
+    const KeptWord* const last = first + test_words_.size();
+    for (const KeptWord* word = first; word != last; ++word) {
+        if (word_at(word->at) == word->expected) [[likely]]
+            continue;
+        const AssumptionTest& test = tests_[static_cast<size_t>(word - first)];
         if (!passes(test, ops, view)) [[unlikely]]
             return give_up(test);
     }

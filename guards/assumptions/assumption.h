@@ -132,6 +132,9 @@ private:
     const void* builtins_ = nullptr;
     std::vector<KeptWord> words_;
     std::vector<AssumptionTest> tests_;
+    /// of each test the word that it compares, or one that always differs: most tests
+    /// need no more
+    std::vector<KeptWord> test_words_;
     std::vector<uint32_t> word_ops_;  ///< that the words are about
     std::vector<DictUse> uses_;
     References held_;
