@@ -122,8 +122,11 @@ struct TensorPattern {
     uint64_t kind_mask = 0;  ///< the bits of kind to compare
     bool has_dispatch_keys = false;
     bool are_keys_local = false;  ///< after the thread's included and excluded keys
+    /// only element type, device, rank, layout and alignment are compared
+    bool is_brief = false;
     bool has_storage_offset = false;
     int64_t storage_offset = 0;
+    uint64_t alignment = 0;  ///< of the first element; a power of two, or 0 for any
     /// null for any; otherwise the rank is compared too
     const TensorBounds* sizes = nullptr;
     const TensorBounds* strides = nullptr;
@@ -239,6 +242,23 @@ inline uint64_t kind_differences(const TensorPattern& pattern,
            ((facts.flags ^ pattern.flags) & pattern.flags_mask);
 }
 
+/// Whether the first element exists and its address is a multiple of a power of two.
+inline bool is_aligned(const char* data, uint64_t alignment) noexcept {
+    return data && !(reinterpret_cast<uintptr_t>(data) & (alignment - 1));
+}
+
+/// Matches a brief pattern, for a reader that has `read_brief` and `data_of`.
+template <class R>
+[[gnu::noinline]] bool matches_brief_pattern(const TensorPattern& pattern,
+                                             PyObject* value) noexcept {
+    TensorFacts facts;
+    if (!R::read_brief(value, pattern.kind_mask, facts) ||
+        ((facts.kind ^ pattern.kind) & pattern.kind_mask))
+        return false;
+    return !pattern.alignment ||
+           is_aligned(R::data_of(value, facts), pattern.alignment);
+}
+
 /// Matches any pattern. Kept apart from plain patterns, whose facts stay in registers.
 template <class R>
 [[gnu::noinline]] bool matches_any_pattern(const TensorPattern& pattern,
@@ -259,6 +279,7 @@ template <class R>
     } else if (pattern.has_dispatch_keys) {
         return false;
     }
+    if (pattern.alignment && !is_aligned(facts.data, pattern.alignment)) return false;
     const unsigned rank = facts.rank();
     if (pattern.sizes && (!facts.sizes || !within(facts.sizes, pattern.sizes, rank)))
         return false;
@@ -289,15 +310,20 @@ struct EagerReader {
 /// TensorReader as static members and constants. It may have `read_plain`, which reads
 /// only the facts of TensorPattern::plain, and returns false if one of them is not
 /// available. `read_plain` leaves out `late_flags`, which `has_late_flags` compares
-/// last (an EagerReader has none).
+/// last (an EagerReader has none). It may have `read_brief`, which reads only the parts
+/// of the kind that a mask has, and with it `data_of`, the first element's address.
 template <class R>
 [[gnu::always_inline]] inline bool matches_pattern(const TensorPattern& pattern,
                                                    PyObject* value,
                                                    const void* context) noexcept {
     if (pattern.type && Py_TYPE(value) != pattern.type) [[unlikely]]
         return false;
-    if (!pattern.plain) [[unlikely]]
+    if (!pattern.plain) [[unlikely]] {
+        if constexpr (requires(TensorFacts to) { R::read_brief(value, 0, to); }) {
+            if (pattern.is_brief) return matches_brief_pattern<R>(pattern, value);
+        }
         return matches_any_pattern<R>(pattern, value, context);
+    }
     TensorFacts facts;
     static_assert(
         !requires { R::plain_kind(0); } ||

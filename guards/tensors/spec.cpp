@@ -169,6 +169,11 @@ std::vector<std::string> TensorSpec::differences(PyObject* value) const {
                    by->knows_storage_offset ? std::to_string(found.storage_offset)
                                             : "nothing");
     }
+    if (pattern.alignment && !is_aligned(found.data, pattern.alignment)) {
+        const auto address = reinterpret_cast<uintptr_t>(found.data);
+        to.add("alignment", std::to_string(pattern.alignment),
+               address ? std::to_string(address & -address) : "nothing");
+    }
     return to.take();
 }
 
@@ -216,8 +221,9 @@ bool same(TensorOperand a, TensorOperand b) noexcept {
            x.has_dispatch_keys == y.has_dispatch_keys &&
            x.are_keys_local == y.are_keys_local && x.dispatch_keys == y.dispatch_keys &&
            x.has_storage_offset == y.has_storage_offset &&
-           x.storage_offset == y.storage_offset && !x.sizes == !y.sizes &&
-           !x.strides == !y.strides && same_bounds(a.spec->sizes, b.spec->sizes) &&
+           x.storage_offset == y.storage_offset && x.alignment == y.alignment &&
+           !x.sizes == !y.sizes && !x.strides == !y.strides &&
+           same_bounds(a.spec->sizes, b.spec->sizes) &&
            same_bounds(a.spec->strides, b.spec->strides) &&
            (x.dtype == y.dtype || same_dtype_object(x.dtype, y.dtype));
 }

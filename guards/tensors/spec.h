@@ -46,7 +46,9 @@ Owned<> tensor_facts(PyObject* tensor, Diagnostic& problem);
 ///   layout: a name
 /// - ndim; shape and strides (in the library's own unit): for each dimension a number,
 ///   None for any, or (low, high), both included
-/// - storage_offset; requires_grad, conj, neg, writeable, aligned, c_contiguous,
+/// - storage_offset; alignment: a power of two that divides the address of the first
+///   element, which must exist
+/// - requires_grad, conj, neg, writeable, aligned, c_contiguous,
 ///   f_contiguous: a bool
 /// - dispatch_keys: torch's key set as an int; local_dispatch_keys: the same after the
 ///   thread's included and excluded keys

@@ -59,7 +59,7 @@ private:
         Read read;
     };
 
-    static const Fact readers[17];
+    static const Fact readers[18];
 
     bool refuse(const std::string& expected, PyObject* found) {
         drop_exception();
@@ -249,6 +249,15 @@ private:
                keep_fact(Owned<>::share(value));
     }
 
+    bool read_alignment(PyObject* value) {
+        int64_t alignment = 0;
+        if (!read_number(value, alignment)) return false;
+        if (alignment < 1 || !std::has_single_bit(static_cast<uint64_t>(alignment)))
+            return refuse("a power of two", value);
+        to_.pattern.alignment = static_cast<uint64_t>(alignment);
+        return keep_fact(Owned<>::share(value));
+    }
+
     template <uint32_t flag>
     bool read_flag(PyObject* value) {
         if (!PyBool_Check(value)) return refuse("a bool", value);
@@ -278,6 +287,9 @@ private:
         if (item_by_name(to_.facts, "strides"))
             pattern.strides = begin(to_.strides);
         if (is_plain()) make_plain();
+        pattern.is_brief = !pattern.sizes && !pattern.strides && !pattern.dtype &&
+                           !pattern.flags_mask && !pattern.has_dispatch_keys &&
+                           !pattern.has_storage_offset;
         to_.matches = to_.reader ? to_.reader->matches : matches_any_type;
         to_.context = to_.reader ? to_.reader->context : nullptr;
     }
@@ -293,7 +305,8 @@ private:
             tensor_dtype_mask | tensor_device_mask | tensor_rank_mask;
         return to_.reader && pattern.kind_mask == counts && pattern.sizes &&
                pattern.strides && !pattern.dtype && !pattern.has_storage_offset &&
-               !pattern.are_keys_local && std::ranges::all_of(to_.sizes, is_exact) &&
+               !pattern.alignment && !pattern.are_keys_local &&
+               std::ranges::all_of(to_.sizes, is_exact) &&
                std::ranges::all_of(to_.strides, is_exact);
     }
 
@@ -339,7 +352,7 @@ private:
     const char* name_ = nullptr;
 };
 
-constexpr SpecReader::Fact SpecReader::readers[17] = {
+constexpr SpecReader::Fact SpecReader::readers[18] = {
     {"type", &SpecReader::read_type},
     {"dtype", &SpecReader::read_dtype},
     {"device", &SpecReader::read_device},
@@ -348,6 +361,7 @@ constexpr SpecReader::Fact SpecReader::readers[17] = {
     {"shape", &SpecReader::read_shape},
     {"strides", &SpecReader::read_strides},
     {"storage_offset", &SpecReader::read_storage_offset},
+    {"alignment", &SpecReader::read_alignment},
     {"requires_grad", &SpecReader::read_flag<tensor_requires_grad>},
     {"conj", &SpecReader::read_flag<tensor_conj>},
     {"neg", &SpecReader::read_flag<tensor_neg>},

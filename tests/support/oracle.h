@@ -151,6 +151,7 @@ inline std::vector<std::string> pool<TensorOperand>() {
             "TensorSpec(type=numpy.ndarray, shape=((1, 2), 3), writeable=True)",
             "TensorSpec(dtype=numpy.dtype('>i4'), c_contiguous=True)",
             "numpy.zeros((2, 3), 'f')",
+            "TensorSpec(dtype='float32', alignment=16)",
             "TensorSpec(storage_offset=0)"};
 }
 

@@ -188,6 +188,20 @@ def test_an_array_that_is_gone_is_not_looked_at() -> None:
     assert not guards.check({"x": values})
 
 
+def test_the_alignment_of_the_first_element() -> None:
+    memory = np.zeros(256, "u1")
+    start = -memory.__array_interface__["data"][0] % 64
+    at = [memory[start + i : start + i + 64] for i in range(129)]
+    for alignment in (1, 2, 16, 64):
+        guards = matching(gt.TensorSpec(dtype="uint8", alignment=alignment))
+        for i, value in enumerate(at):
+            assert agreed(guards, value) == (i % alignment == 0), i
+    exact = gt.TensorSpec.of(at[0], alignment=32)
+    assert matches(exact, at[64])
+    assert not matches(exact, at[16])
+    assert found(exact, at[16]) == "alignment 16 (expected 32)"
+
+
 def test_specs_that_say_the_same_are_one_check() -> None:
     guards = gt.GuardManager(step)
     node = guards.local("x")
@@ -226,6 +240,10 @@ def test_a_spec_is_copied() -> None:
         ({"type": 3}, "type: expected a class"),
         ({"type": np.ndarray, "requires_grad": True}, "of the reader 'numpy' have"),
         ({"type": np.ndarray, "storage_offset": 0}, "of the reader 'numpy' have"),
+        ({"alignment": 0}, "alignment: expected a power of two, found 0"),
+        ({"alignment": 24}, "alignment: expected a power of two, found 24"),
+        ({"alignment": -16}, "alignment: expected a power of two, found -16"),
+        ({"alignment": 16.0}, "alignment: expected an int, found 16.0"),
         ({"dispatch_keys": -1}, "dispatch_keys: expected an int of 64 bits"),
         (
             {"dispatch_keys": 1, "local_dispatch_keys": 1},
@@ -329,6 +347,8 @@ def any_spec(chosen: random.Random, values: list[Any]) -> gt.TensorSpec:
     for fact in list(spec):
         if chosen.random() < 0.7:
             del spec[fact]
+    if chosen.random() < 0.3:
+        spec["alignment"] = chosen.choice((1, 4, 8, 64))
     for fact in {"shape", "strides"} & set(spec):
         spec[fact] = tuple(
             chosen.choice((size, None, (size, size + 1), (None, size)))

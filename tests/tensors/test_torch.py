@@ -133,6 +133,24 @@ def test_layout_device_offset_and_flags() -> None:
     assert not matches(gt.TensorSpec(conj=False), conj)
 
 
+@pytest.mark.parametrize("more", [{}, {"requires_grad": False}, {"shape": (None,)}])
+def test_the_alignment_of_the_first_element(more: Any) -> None:
+    whole = torch.zeros(64)
+    guards = matching(gt.TensorSpec(dtype="float32", alignment=16, **more))
+    for start in range(9):
+        value = whole[start : start + 8]
+        assert agreed(guards, value) == (value.data_ptr() % 16 == 0), start
+    assert not agreed(guards, whole.to(torch.float64))
+    by_kind = gt.GuardManager(step)
+    by_kind.local("x").data_aligned(1)
+    for empty in (torch.zeros(0), whole[64:], torch.zeros(2, device="meta")):
+        assert not agreed(guards, empty)
+        assert not agreed(by_kind, empty)
+    assert found(gt.TensorSpec(alignment=16), torch.zeros(0)) == (
+        "alignment nothing (expected 16)"
+    )
+
+
 def test_dispatch_keys_with_what_the_thread_says() -> None:
     value = torch.zeros(2)
     keys = torch._C._dispatch_keys(value).raw_repr()
@@ -366,6 +384,8 @@ def test_random_specs_on_random_tensors_agree_with_torch_itself() -> None:
                 chosen.choice((size, None, (size, size + 1), (None, size)))
                 for size in spec["shape"]
             )
+        if chosen.random() < 0.3:
+            spec["alignment"] = chosen.choice((1, 4, 8, 64))
         guards = matching(spec)
         for value in tensors:
             answer = guards.check({"x": value})
@@ -399,6 +419,8 @@ def test_random_tensors_through_dlpack_agree_with_torch_itself() -> None:
         for fact in list(spec):
             if chosen.random() < 0.6:
                 del spec[fact]
+        if chosen.random() < 0.3:
+            spec["alignment"] = chosen.choice((1, 4, 8, 64))
         guards = matching(spec)
         for value in tensors:
             answer = NAMES["has_tensor_facts"](value, spec)

@@ -14,7 +14,9 @@ class TensorSpec(dict[str, Any]):
 
     A dict of the facts to compare; all others are ignored. ``dtype`` is a name or a
     dtype of NumPy or torch. ``device`` looks like "cuda:0". ``strides`` are in the
-    library's own unit. ``tensor_match`` copies the dict, and refuses unknown facts.
+    library's own unit. ``alignment`` is a power of two that divides the address of the
+    first element, which must exist. ``tensor_match`` copies the dict, and refuses
+    unknown facts.
     """
 
     def __init__(
@@ -28,6 +30,7 @@ class TensorSpec(dict[str, Any]):
         shape: Sequence[Bound] | None = None,
         strides: Sequence[Bound] | None = None,
         storage_offset: int | None = None,
+        alignment: int | None = None,
         requires_grad: bool | None = None,
         conj: bool | None = None,
         neg: bool | None = None,

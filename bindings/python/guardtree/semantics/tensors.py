@@ -84,6 +84,8 @@ def has_fact(value: Any, name: str, expected: Any) -> bool:
         return all_within(strides_of(value), expected)
     if name == "storage_offset":
         return is_torch(value) and bool(value.storage_offset() == expected)
+    if name == "alignment":
+        return has_aligned_data(value, expected)
     if name in ("requires_grad", "conj", "neg"):
         found = name if name == "requires_grad" else f"is_{name}"
         answer = getattr(value, found, None)

@@ -158,29 +158,36 @@ struct TorchReader {
     static constexpr bool may_be_compact = false;
 
     static bool read(PyObject* value, const void*, TensorFacts& to) noexcept {
+        if (!read_brief(value, ~uint64_t{0}, to)) return false;
+        const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
+        const auto& opened = static_cast<const Opened&>(*impl);
+        if (!opened.has_custom_strides()) to.strides = impl->strides().data();
+        to.dispatch_keys = impl->key_set().raw_repr();
+        to.flags =
+            key_flags(*impl) | (requires_grad(*impl) ? tensor_requires_grad : 0u);
+        to.stride_bytes = to.item_bytes;
+        to.data = data_of(value, to);
+        return true;
+    }
+
+    static bool read_brief(PyObject* value, uint64_t mask, TensorFacts& to) noexcept {
         // Null after a constructor that failed.
         const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
         if (!impl || impl == c10::UndefinedTensorImpl::singleton()) return false;
         const auto& opened = static_cast<const Opened&>(*impl);
-        unsigned rank = unknown_tensor_rank;
-        if (!opened.has_custom_sizes()) {
-            rank = read_sizes(*impl, to);
-            to.storage_offset = impl->storage_offset();
-        }
-        if (!opened.has_custom_strides()) to.strides = impl->strides().data();
+        const uint32_t dtype = dtype_of(*impl);
+        to.item_bytes = bytes_of_dtype(dtype);
+        if (!opened.has_custom_sizes()) to.storage_offset = impl->storage_offset();
+        to.kind = dtype;
+        if (!(mask & ~tensor_dtype_mask)) return true;
+        const unsigned rank =
+            opened.has_custom_sizes() ? unknown_tensor_rank : read_sizes(*impl, to);
         const uint64_t device =
             opened.has_custom_device() ? 0 : device_bits(impl->device());
         const unsigned layout = opened.has_custom_layout()
                                     ? unsigned{layout_other}
                                     : static_cast<unsigned>(impl->layout());
-        const uint32_t dtype = dtype_of(*impl);
         to.kind = device | tensor_kind(dtype, 0, 0, rank, layout);
-        to.dispatch_keys = impl->key_set().raw_repr();
-        to.flags =
-            key_flags(*impl) | (requires_grad(*impl) ? tensor_requires_grad : 0u);
-        to.item_bytes = bytes_of_dtype(dtype);
-        to.stride_bytes = to.item_bytes;
-        to.data = data_of(opened, to);
         return true;
     }
 
@@ -270,10 +277,13 @@ struct TorchReader {
         return (impl.is_conj() ? tensor_conj : 0u) | (impl.is_neg() ? tensor_neg : 0u);
     }
 
-    /// The first element, without a look at what copies on write or may throw.
-    static const char* data_of(const Opened& impl, const TensorFacts& facts) noexcept {
+    /// The first element, without a look at what copies on write or may throw. Null of
+    /// a tensor without elements, as torch's data_ptr says.
+    static const char* data_of(PyObject* value, const TensorFacts& facts) noexcept {
+        const auto& impl = static_cast<const Opened&>(
+            *reinterpret_cast<const TorchTensor*>(value)->impl);
         const c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
-        if (!storage || !facts.sizes) return nullptr;
+        if (!storage || impl.has_custom_sizes() || impl.numel() == 0) return nullptr;
         const void* data =
             const_cast<c10::StorageImpl*>(storage)->_mutable_data_ptr_no_checks().get();
         if (!data) return nullptr;

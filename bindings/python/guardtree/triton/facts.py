@@ -82,18 +82,21 @@ def guard_pointer(
 ) -> None:
     """Something with ``data_ptr()`` and ``dtype``, such as a torch tensor."""
     is_plain = is_plain_attribute(value, "dtype")
+    needs_alignment = is_special and is_alignment
     if is_torch_tensor(value):
-        at.tensor_match(TensorSpec(type=type(value), dtype=value.dtype))
+        spec = TensorSpec(type=type(value), dtype=value.dtype)
+        if needs_alignment and passes(value, "data_aligned", 16):
+            at.tensor_match(spec.replace(alignment=16))
+            return
+        at.tensor_match(spec)
     else:
         at.type_match(type(value))
         dtype = at.plain_attr("dtype") if is_plain else at.attr("dtype")
         dtype.id_match(value.dtype)
-    if not (is_special and is_alignment):
+    if not needs_alignment:
         return
     address, method = value.data_ptr(), method_of(value) if is_plain else None
-    if is_torch_tensor(value) and passes(value, "data_aligned", 16):
-        at.data_aligned(16)
-    elif method is None or not is_int64(address):
+    if method is None or not is_int64(address):
         at.python(is_unaligned if is_unaligned(value) else is_aligned)
     else:
         # Cheaper than a predicate in Python. `plain_attr` sees to it that `getattr`
