@@ -11,9 +11,6 @@
 
 namespace guardtree {
 
-/// Values of a look-up that needs no call frame of its own for them.
-inline constexpr uint16_t few_values = 8;
-
 /// CPython's own entry of functions, which it does not export: of one that is new.
 [[gnu::visibility("hidden")]] extern vectorcallfunc plain_entry;
 

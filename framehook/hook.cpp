@@ -220,9 +220,6 @@ struct CallbackArguments {
     return give_own_function(frame) ? decided : abandon(thread, frame);
 }
 
-/// The number of values that a look-up can store without an allocation.
-constexpr uint16_t few_values = 8;
-
 CodeCache* find_cache(PyCodeObject* code) noexcept {
     return static_cast<CodeCache*>(CPython::code_extra(code, code_cache_index));
 }

@@ -24,11 +24,11 @@ struct Asked {
 };
 
 /// Never destroyed, because a daemon thread may be in a callback when the process ends.
-std::vector<Asked>& asked = *new std::vector<Asked>();
+std::vector<Asked>& asked_by = *new std::vector<Asked>();
 
 /// The one of the current greenlet, which is the owner during a pause.
 std::vector<Asked>::iterator find_asked() noexcept {
-    return std::ranges::find(asked, hook_thread.owner, &Asked::greenlet);
+    return std::ranges::find(asked_by, hook_thread.owner, &Asked::greenlet);
 }
 
 void require_fit(PyCodeObject* original, PyCodeObject* replacement) {
@@ -85,19 +85,19 @@ void verify_code(py::handle code, const Bindings& bindings) {
 PyCodeObject* code_in_callback() noexcept {
     if (!hook_thread.is_paused()) return nullptr;
     const auto found = find_asked();
-    return found == asked.end() ? nullptr : found->code.get();
+    return found == asked_by.end() ? nullptr : found->code.get();
 }
 
 void set_code_in_callback(PyCodeObject* code) {
     if (!hook_thread.is_paused()) return;
     const auto found = find_asked();
-    if (found == asked.end()) {
+    if (found == asked_by.end()) {
         if (!code) return;
-        asked.push_back({hook_thread.owner, Owned<PyCodeObject>::share(code)});
+        asked_by.push_back({hook_thread.owner, Owned<PyCodeObject>::share(code)});
     } else if (code) {
         found->code = Owned<PyCodeObject>::share(code);
     } else {
-        asked.erase(found);
+        asked_by.erase(found);
     }
 }
 

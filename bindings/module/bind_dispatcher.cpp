@@ -52,7 +52,7 @@ struct Initialise {
     }
 };
 
-py::object name_of(const py::object& self) {
+py::object name_of_dispatcher(const py::object& self) {
     PyFunctionObject* function = calls_of_self(self).function();
     return py::reinterpret_borrow<py::object>(function->func_qualname);
 }
@@ -85,7 +85,7 @@ void bind_dispatcher(py::module_& module) {
         },
         "What runs calls that no entry serves: the function or callable that it was "
         "made for; None of a signature or code.");
-    define_property(type, "_name", calling<&name_of>, "For repr.");
+    define_property(type, "_name", calling<&name_of_dispatcher>, "For repr.");
     answer_misses();
 }
 

@@ -127,8 +127,8 @@ py::object child_handle(PyObject* self, GuardTree& tree, NodeId node, const Op& 
 }
 
 template <GuardKind K>
-PyObject* call_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                      PyObject* keywords) noexcept {
+PyObject* call_op(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                  PyObject* keywords) noexcept {
     return translated([&] {
         const GuardManager& handle = *GuardManager::from_python(self);
         GuardTree& tree = handle.tree();
@@ -140,8 +140,8 @@ PyObject* call_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
 }
 
 template <GuardStep S>
-PyObject* call_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                      PyObject* keywords) noexcept {
+PyObject* call_op(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                  PyObject* keywords) noexcept {
     return translated([&] {
         const GuardManager& handle = *GuardManager::from_python(self);
         GuardTree& tree = handle.tree();
@@ -162,7 +162,7 @@ using Method = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*)
 
 template <class T>
 void bind_one(py::handle manager) {
-    const Method body = &call_method<T>;
+    const Method body = &call_op<T>;
     static const std::string name = python_name(T::info.name);
     static const std::string text = signature_documentation<T>();
     static PyMethodDef method = {

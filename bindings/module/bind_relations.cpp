@@ -90,7 +90,7 @@ py::object relate(const py::object& self, const py::args& args,
 }
 
 template <class... Rs>
-void bind_all(py::handle manager, TypeList<Rs...>) {
+void bind_each(py::handle manager, TypeList<Rs...>) {
     (define(manager, python_name(Rs::info.name).c_str(), calling<&relate<Rs>>,
             documentation<Rs>("GuardManager").c_str()),
      ...);
@@ -99,7 +99,7 @@ void bind_all(py::handle manager, TypeList<Rs...>) {
 }  // namespace
 
 void bind_relations(py::handle manager) {
-    bind_all(manager, AllRelations{});
+    bind_each(manager, AllRelations{});
 }
 
 }  // namespace guardtree

@@ -157,7 +157,7 @@ PyObject* payload_of(const Shared<Entry>& found, PyObject* otherwise) noexcept {
 /// Calls `find(table)` without pybind11's call path, and returns a new reference to the
 /// result.
 template <class Find>
-PyObject* asked(PyObject* self, Find find) {
+PyObject* ask(PyObject* self, Find find) {
     try {
         const auto& table = Box<GuardTable>::of(self)->value;
         if (!table) refuse_uninitialised();
@@ -176,7 +176,7 @@ PyObject* look_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
                      count);
         return nullptr;
     }
-    return asked(self, [&](const GuardTable& table) {
+    return ask(self, [&](const GuardTable& table) {
         PyObject* const otherwise = count > 1 ? arguments[1] : Py_None;
         Shared<Entry> found;
         if (table.find_quickly(*arguments, found)) return payload_of(found, otherwise);
@@ -190,7 +190,7 @@ PyObject* look_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
 PyObject* look_up_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
                        PyObject* keywords) {
     const auto all = static_cast<size_t>(count);
-    return asked(self, [&](const GuardTable& table) {
+    return ask(self, [&](const GuardTable& table) {
         if (!keywords && !table.may_run_user_code())
             return payload_of(table.find_call(arguments, all, nullptr), Py_None);
         const HeldCall held(self, arguments, all, keywords,

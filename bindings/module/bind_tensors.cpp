@@ -9,7 +9,7 @@
 namespace guardtree {
 namespace {
 
-py::object facts_of(py::handle tensor) {
+py::object facts_of_tensor(py::handle tensor) {
     Diagnostic problem;
     Owned<> facts = tensor_facts(tensor.ptr(), problem);
     if (!facts) throw_diagnostic(problem);
@@ -42,7 +42,7 @@ void register_type(const py::type& type, py::handle reader) {
 
 void bind_tensors(py::module_& module) {
     define_function(
-        module, "tensor_facts", calling<&facts_of>, py::arg("tensor"),
+        module, "tensor_facts", calling<&facts_of_tensor>, py::arg("tensor"),
         "The facts of a tensor as a dict that tensor_match takes. TypeError when it is "
         "none.");
     define_function(

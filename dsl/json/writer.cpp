@@ -63,9 +63,9 @@ std::vector<NodeId> preorder(const Tree& tree) {
 
 /// Writes a tree. The texts of dropped guards may run user code, which may add guards.
 /// So lists are created before they are iterated.
-class TreeWriter {
+class JsonWriter {
 public:
-    TreeWriter(const Tree& tree, const JsonOptions& options,
+    JsonWriter(const Tree& tree, const JsonOptions& options,
                std::vector<std::string>& dropped, Diagnostic& problem)
         : tree_(tree),
           options_(options),
@@ -205,7 +205,7 @@ private:
 bool to_json(const Tree& tree, const JsonOptions& options, std::string& to,
              std::vector<std::string>& dropped, Diagnostic& problem) {
     const ExceptionPause pause;
-    return TreeWriter(tree, options, dropped, problem).run(to);
+    return JsonWriter(tree, options, dropped, problem).run(to);
 }
 
 uint64_t json_hash(std::string_view canonical) noexcept {

@@ -230,9 +230,9 @@ private:
     std::map<const void*, Owned<>> stand_ins_;  ///< objects for operands that have died
 };
 
-class TreeWriter {
+class TextWriter {
 public:
-    TreeWriter(const Tree& tree, const Scope& scope)
+    TextWriter(const Tree& tree, const Scope& scope)
         : tree_(tree),
           names_{scope, nullptr},
           ops_(names_, made_),
@@ -457,7 +457,7 @@ private:
 }  // namespace
 
 GuardText text_of(const Tree& tree, const Scope& scope) {
-    return TreeWriter(tree, scope).run();
+    return TextWriter(tree, scope).run();
 }
 
 }  // namespace guardtree

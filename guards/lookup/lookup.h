@@ -24,6 +24,7 @@
 #pragma once
 #include <Python.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -36,6 +37,9 @@
 #include "first_match.h"
 
 namespace guardtree {
+
+/// Callers whose tables need no more words of `room` have them on their own stack.
+inline constexpr uint16_t few_values = 8;
 
 /// A look-up of one table whose guards run no user code, or whose caller provides what
 /// user code needs: a UserCode, and references to the table and the values of the view.

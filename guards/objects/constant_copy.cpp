@@ -18,7 +18,7 @@
 namespace guardtree {
 namespace {
 
-constexpr int deepest = 100;
+constexpr int max_constant_depth = 100;
 
 bool is_leaf(PyObject* object) noexcept {
     return object == Py_None || object == Py_Ellipsis || PyBool_Check(object) ||
@@ -51,7 +51,7 @@ private:
         if (is_leaf(object)) return {Owned<>::share(object), 0, is_nan(object)};
         const auto known = known_.find(object);
         const int height = known == known_.end() ? 1 : known->second.height;
-        if (depth + height > deepest) {
+        if (depth + height > max_constant_depth) {
             problem_ = {
                 PyExc_ValueError,
                 "expected a constant nested at most 100 deep, found a deeper one or "

@@ -10,7 +10,7 @@ namespace guardtree {
 namespace {
 
 template <class T>
-constexpr bool is_plain = [] {
+constexpr bool lends_child = [] {
     if constexpr (GuardStep<T>)
         return !T::info.calls_python && !returns_owned<T>;
     else
@@ -46,9 +46,9 @@ bool passes(const void* operands, PyObject* value) noexcept {
 
 PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept {
     switch (step.code()) {
-#define X(type, stem)                                                        \
-    case OpCode::type:                                                       \
-        if constexpr (is_plain<type>) return follow<type>(step, view, from); \
+#define X(type, stem)                                                           \
+    case OpCode::type:                                                          \
+        if constexpr (lends_child<type>) return follow<type>(step, view, from); \
         break;
         GUARDTREE_STEPS(X)
 #undef X
@@ -70,7 +70,7 @@ KindCheck check_of_kind(OpCode code) noexcept {
 bool is_plain_step(const Op& step) noexcept {
     switch (step.code()) {
 #define X(type, stem) \
-    case OpCode::type: return is_plain<type>;
+    case OpCode::type: return lends_child<type>;
         GUARDTREE_STEPS(X)
 #undef X
     default: return false;

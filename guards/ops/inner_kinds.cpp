@@ -20,7 +20,7 @@ public:
 
 namespace {
 
-constexpr int deepest = 32;
+constexpr int max_nested_kinds = 32;
 
 /// Current nesting depth of read_kinds. The functions that read operands have no
 /// parameter for it.
@@ -59,7 +59,7 @@ bool read_list(std::span<PyObject* const> kinds, InnerKinds& to, References& kee
 
 bool read_kinds(std::span<PyObject* const> kinds, InnerKinds& to, References& keep,
                 Diagnostic& problem) {
-    if (reading == deepest) {
+    if (reading == max_nested_kinds) {
         problem = {PyExc_ValueError, "kinds nest at most 32 deep"};
         return false;
     }

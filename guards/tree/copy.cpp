@@ -7,9 +7,9 @@
 namespace guardtree {
 namespace {
 
-class Copier {
+class TreeCopier {
 public:
-    Copier(const Tree& tree, const KeptGuards* kept, const FailureCounts* counts)
+    TreeCopier(const Tree& tree, const KeptGuards* kept, const FailureCounts* counts)
         : tree_(tree), kept_(kept), order_(tree, counts) {}
 
     Tree run() {
@@ -100,7 +100,7 @@ private:
 }  // namespace
 
 Tree copy_of(const Tree& tree, const KeptGuards* kept, const FailureCounts* counts) {
-    return Copier(tree, kept, counts).run();
+    return TreeCopier(tree, kept, counts).run();
 }
 
 }  // namespace guardtree

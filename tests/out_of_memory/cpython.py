@@ -58,6 +58,16 @@ def compiled() -> Any:
     return names["f"](1, [1, 0])
 
 
+def damaged() -> int:
+    """A compiler of 3.11 that gives up damages the heap: a later string crashes."""
+    source = "def f(a, b):\n    c = 'a constant of a function'\n    return c()(a, b)\n"
+    try:
+        compile(source, "f", "exec")
+    finally:
+        texts = [str(each) * 9 for each in range(200)]
+    return len(texts)
+
+
 # A handler is given the place of the exception, an int. Without memory for a large one
 # the interpreter looks for a handler of that, without end.
 LONG = """
@@ -173,6 +183,13 @@ CONTROLS = {
         ("nomemory", "malloc"),
         r"SystemError: (error return|<built-in function (compile|exec)> returned NULL)",
         "a finalizer: a target, restored",
+    ),
+    "strings after the compiler": Control(
+        damaged,
+        ("nomemory",),
+        "SIGSEGV|SIGABRT",
+        "a finalizer: a target, restored",
+        versions=(11,),
     ),
 }
 for name, control in CONTROLS.items():
