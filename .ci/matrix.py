@@ -72,7 +72,7 @@ ROWS = [
     Row(
         "release-3.11",
         "3.11",
-        ("test", "--preset", "release", "--without", "cpp", "--torch"),
+        ("test", "--preset", "release", "--without", "cpp", "--torch", "--triton"),
         900,
     ),
     Row("gcc-3.15", "3.15", GCC, 340),

@@ -62,6 +62,7 @@ def build(program: Path) -> tuple[Path, Path]:
     dev.call([*wheel, "-v", "-w", WORK / "plain", source], "the wheel was not built")
     (plain,) = (WORK / "plain").glob("*.whl")
     repair = ["env", f"PATH={program.parent}:/usr/bin:/bin", "auditwheel", "repair"]
+    repair += ["--exclude", "libc10.so"]  # torch's, where the wheel has its reader
     dev.call([*repair, "-w", WORK / "repaired", plain], "auditwheel refused the wheel")
     (repaired,) = (WORK / "repaired").glob("*.whl")
     return repaired, source

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import subprocess
 import sys
+import types
 from typing import Any
 
 import pytest
@@ -79,6 +81,52 @@ def test_a_build_that_fails_shows_why_and_leaves_nothing(tmp_path: Any) -> None:
     assert done.returncode == 1
     assert "could not build the plugin:\nthis compiler is broken" in done.stderr
     assert list((cache / "guardtree").iterdir()) == []
+
+
+def test_a_reader_in_the_wheel_needs_no_compiler(tmp_path: Any) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    readers = tmp_path / "readers"
+    done = run("-m", "guardtree.torch", "build", "--into", str(readers))
+    assert done.returncode == 0, done.stderr
+    (path,) = readers.iterdir()
+    assert "+" not in path.name  # it serves torch for each kind of device
+    text = f"""
+from pathlib import Path
+import guardtree as gt, guardtree.torch as gtt, torch
+from guardtree.torch import builder
+assert not gtt.has_plugin()
+builder.SHIPPED = Path({str(readers)!r})
+gtt._find()
+assert gtt.plugin().__file__ == {str(path)!r}
+guards = gt.GuardManager(lambda x: None)
+guards.local('x').tensor_match(gt.TensorSpec(requires_grad=True))
+assert guards.check({{'x': torch.zeros(2, requires_grad=True)}})
+assert not guards.check({{'x': torch.zeros(2)}})
+"""
+    empty = str(tmp_path / "cache")
+    done = run("-W", "error", "-c", text, XDG_CACHE_HOME=empty, CXX="", PATH="")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("state", ["", "default device", "inference", "fake tensors"])
+def test_a_reader_is_verified_whatever_torch_is_set_to(state: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    gtt = pytest.importorskip("guardtree.torch")
+    from guardtree.torch import builder
+
+    if not gtt.has_plugin():
+        pytest.skip("there is no reader for this torch")
+    with contextlib.ExitStack() as scope:
+        if state == "default device":
+            scope.enter_context(torch.device("meta"))
+        elif state == "inference":
+            scope.enter_context(torch.inference_mode())
+        elif state == "fake tensors":
+            scope.enter_context(torch._subclasses.fake_tensor.FakeTensorMode())
+        builder.verify(gtt.plugin())
+        # Through DLPack nothing is known of gradients.
+        with pytest.raises(builder.PluginError, match="'requires_grad': None.* where"):
+            builder.verify(types.SimpleNamespace(reader=None))
 
 
 def test_a_reader_of_another_version_is_refused() -> None:

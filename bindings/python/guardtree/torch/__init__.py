@@ -1,7 +1,8 @@
 """Guards on torch tensors and on torch's state: the reader that c10's headers give.
 
-Importing registers the plugin built for the torch at hand (``python -m guardtree.torch
-build``); guards on tensors import it by themselves. Without one, tensors are read
+Importing registers the plugin for the torch at hand: the one that ``python -m
+guardtree.torch build`` made here, else the wheel's, if it brings one. Guards on tensors
+import it by themselves. Without one, tensors are read
 through DLPack, about ten times slower and without ``requires_grad``, dispatch keys,
 sparse, quantised and meta tensors; a ``PluginWarning`` says so once, when the first
 guard on a tensor is built.

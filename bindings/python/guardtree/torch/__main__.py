@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 import torch
 
-from .builder import PluginError, build, load, plugin_path
+from .builder import PluginError, build, module_of, plugin_path, verify
 
 
 def main() -> int:
@@ -21,13 +22,20 @@ def main() -> int:
         help="build: compile the reader of tensors (needs a C++ compiler); "
         "path: print where it is kept",
     )
-    chosen = parser.parse_args().command
-    if chosen == "path":
+    parser.add_argument(
+        "--into",
+        type=Path,
+        metavar="FOLDER",
+        help="with build: put it there, for a wheel of guardtree that has it for "
+        "everybody's use",
+    )
+    given = parser.parse_args()
+    if given.command == "path":
         print(plugin_path())
         return 0
     try:
-        path = build()
-        load()
+        path = build(given.into)
+        verify(module_of(path))
     except (PluginError, ImportError) as error:
         print(error, file=sys.stderr)
         return 1

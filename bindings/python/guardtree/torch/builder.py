@@ -1,4 +1,8 @@
-"""Builds and finds the torch plugin: one shared object for each torch and CPython."""
+"""Builds and finds the torch plugin: one shared object for each torch and CPython.
+
+A wheel of guardtree may bring plugins in `readers/`: then its users need no compiler.
+Local parts of torch's version (`+cpu`, `+cu128`) share one: c10's layout is the same.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +16,18 @@ import sys
 import sysconfig
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
+from .. import _guardtree
 from ..installation import HOME
 from ..progress import Progress
 
 SOURCE = Path(__file__).absolute().parent  # a staged package is made of links
 HEADERS = HOME / "torch"  # elsewhere in an editable install
+SHIPPED = HEADERS / "readers"
 MODULE = "guardtree.torch._plugin"
 
 
@@ -37,19 +45,66 @@ def sources_hash() -> str:
     return digest.hexdigest()[:12]
 
 
+def name_for(version: str) -> str:
+    """The file name of the plugin for a torch, this CPython and these sources."""
+    tag = f"{sys.implementation.cache_tag}-torch-{version}-{sources_hash()}"
+    return f"_plugin-{tag}{sysconfig.get_config_var('EXT_SUFFIX') or '.so'}"
+
+
 def plugin_path() -> Path:
-    """Where the plugin for this torch and this CPython is kept; it may not exist."""
+    """Where a plugin that is built for this torch and CPython is kept, if there is."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    tag = f"{sys.implementation.cache_tag}-torch-{torch.__version__}-{sources_hash()}"
-    suffix = sysconfig.get_config_var("EXT_SUFFIX") or ".so"
-    return Path(cache) / "guardtree" / f"_plugin-{tag}{suffix}"
+    return Path(cache) / "guardtree" / name_for(torch.__version__)
+
+
+def shipped_path(folder: Path | None = None) -> Path:
+    """Where the wheel has the plugin for this torch and CPython, if it does."""
+    return (folder or SHIPPED) / name_for(torch.__version__.split("+")[0])
 
 
 def load() -> ModuleType:
-    """The plugin's module. PluginError when it is missing or of another torch."""
-    path = plugin_path()
-    if not path.exists():
-        raise PluginError(f"there is no plugin for torch {torch.__version__}.")
+    """The plugin's module: the one built here, else the wheel's.
+
+    PluginError when there is none, or it is of another torch, or does not read what
+    torch says of some tensors.
+    """
+    for path in (plugin_path(), shipped_path()):
+        if path.exists():
+            module = module_of(path)
+            verify(module)
+            return module
+    raise PluginError(f"there is no plugin for torch {torch.__version__}.")
+
+
+def verify(module: ModuleType) -> None:
+    """That it reads what torch itself says of some tensors."""
+    kind = type("Probe", (torch.Tensor,), {})
+    _guardtree.register_tensor_type(kind, module.reader)
+    # Whoever imports this may trace, or have another default device.
+    with torch._C.DisableTorchFunction(), _disable_current_modes():
+        for made in (
+            torch.zeros(2, 3, device="cpu"),
+            torch.zeros(4, 5, dtype=torch.int64, device="cpu")[1:, ::2].t(),
+            torch.zeros((), dtype=torch.complex64, device="cpu").requires_grad_(),
+        ):
+            tensor: Any = made.as_subclass(kind)
+            expected = {
+                "dtype": str(tensor.dtype).removeprefix("torch."),
+                "device": "cpu",
+                "shape": tuple(tensor.shape),
+                "strides": tensor.stride(),
+                "requires_grad": tensor.requires_grad,
+            }
+            facts = _guardtree.tensor_facts(tensor)
+            found = {name: facts.get(name) for name in expected}
+            if found != expected:
+                raise PluginError(
+                    f"the plugin reads {found} where torch has {expected}."
+                )
+
+
+def module_of(path: Path) -> ModuleType:
+    """The module in a file. PluginError when it is of another torch."""
     loader = importlib.machinery.ExtensionFileLoader(MODULE, str(path))
     spec = importlib.util.spec_from_file_location(MODULE, path, loader=loader)
     if spec is None:
@@ -64,8 +119,9 @@ def load() -> ModuleType:
     return module
 
 
-def command(compiler: str, to: Path) -> list[str]:
-    """The compiler's command line."""
+def command(compiler: str, to: Path, is_for_wheel: bool) -> list[str]:
+    """The compiler's command line. What goes into a wheel finds the libc10 that torch
+    has loaded, wherever that is."""
     home = Path(torch.__file__).resolve().parent
     include = home / "include"
     folders = [include, include / "torch/csrc/api/include", SOURCE, HEADERS]
@@ -76,12 +132,15 @@ def command(compiler: str, to: Path) -> list[str]:
         "-fvisibility=hidden", f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
         *(f"-isystem{folder}" for folder in folders),
         str(SOURCE / "plugin.cpp"), f"-L{home / 'lib'}", "-lc10",
-        f"-Wl,-rpath,{home / 'lib'}", "-o", str(to),
+        *([] if is_for_wheel else [f"-Wl,-rpath,{home / 'lib'}"]), "-o", str(to),
     ]  # fmt: skip
 
 
-def build() -> Path:
+def build(into: Path | None = None) -> Path:
     """Compiles the plugin for the torch at hand in a few seconds. Returns its path.
+
+    ``into``: the folder `readers` of a wheel that is being built; else it is kept in
+    the user's cache.
 
     PluginError with the compiler's words when it fails. Replaces an older one only when
     the new one is complete.
@@ -93,15 +152,14 @@ def build() -> Path:
             "no C++ compiler was found; install one (apt-get install g++) or name it "
             "in CXX"
         )
-    path = plugin_path()
+    path = shipped_path(into) if into else plugin_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         with Progress("guardtree.torch") as progress:
             progress(f"{compiler} compiles the plugin for torch {torch.__version__}")
-            done = subprocess.run(
-                command(compiler, fresh), capture_output=True, text=True, check=False
-            )
+            words = command(compiler, fresh, into is not None)
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise PluginError(
                 f"{compiler} could not build the plugin:\n{done.stderr[-4000:]}"
