@@ -98,6 +98,22 @@ def chosen_by_triton(kernel: Any, *args: Any, at: Any = (1,), **options: Any) ->
     )
 
 
+def outcome(call: Any, *args: Any, **options: Any) -> Any:
+    """What a launch returns, or the exception that it raises, as a text."""
+    try:
+        return call(*args, **options)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def is_right(kernel: Any, args: Any, options: Any = None) -> bool:
+    """Whether both choose the same kernel, or raise the same."""
+    options = options or {}
+    found = outcome(kernel[1,], *args, **options)
+    expected = outcome(chosen_by_triton, kernel, *args, **options)
+    return found is expected or (isinstance(found, str) and found == expected)
+
+
 HERE = Path(__file__).resolve().parent
 
 

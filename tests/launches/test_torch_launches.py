@@ -18,7 +18,7 @@ import standin
 from guardtree import triton as guarded
 from guardtree.tensors import TensorSpec
 from guardtree.triton import facts
-from standin import chosen_by_triton
+from standin import chosen_by_triton, is_right
 
 CALLS = 10**6 if os.environ.get("GUARDTREE_TEST_LONG") else 10_000
 
@@ -49,20 +49,6 @@ TENSORS = [
 @pytest.fixture(autouse=True)
 def driver(monkeypatch):
     return standin.stand_in(monkeypatch)
-
-
-def outcome(call, *args):
-    """What a launch returns, or the exception that it raises, as a text."""
-    try:
-        return call(*args)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-
-
-def is_right(kernel, args):
-    found = outcome(kernel[1,], *args)
-    expected = outcome(chosen_by_triton, kernel, *args)
-    return found is expected or (isinstance(found, str) and found == expected)
 
 
 def test_random_tensors_never_find_another_kernel():

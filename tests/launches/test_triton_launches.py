@@ -17,7 +17,7 @@ import standin
 import triton.language as tl
 from guardtree import triton as guarded
 from guardtree.triton import facts, launches
-from standin import Pointer, chosen_by_triton
+from standin import Pointer, chosen_by_triton, is_right, outcome
 from triton import knobs
 from triton.runtime.jit import JITFunction
 
@@ -31,21 +31,6 @@ CALL = (X, Y, 48, 0.5, 128)
 @pytest.fixture(autouse=True)
 def driver(monkeypatch):
     return standin.stand_in(monkeypatch)
-
-
-def outcome(call, *args, **options):
-    """What a launch returns, or the exception that it raises, as a text."""
-    try:
-        return call(*args, **options)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-
-
-def is_right(kernel, args, options):
-    """Whether both choose the same kernel, or raise the same."""
-    found = outcome(kernel[1,], *args, **options)
-    expected = outcome(chosen_by_triton, kernel, *args, **options)
-    return found is expected or (isinstance(found, str) and found == expected)
 
 
 def test_a_hit_launches_what_triton_launches():
