@@ -21,7 +21,7 @@
 namespace guardtree {
 namespace {
 
-using Sort = AssumptionTest::Sort;
+using TestKind = AssumptionTest::Kind;
 
 /// The dict that a step or kind reads at `source`, as it says itself; null where it
 /// reads none.
@@ -212,7 +212,7 @@ private:
             if (source.is_lasting()) return source.stay;
         }
         if (!is_known_part(op, source)) {
-            add({source.object, child, number_, Sort::step});
+            add({source.object, child, number_, TestKind::step});
         }
         return Stay::unknown;
     }
@@ -229,11 +229,11 @@ private:
             const Value value = source_of(op);
             need_operands(kind);
             if (!is_kept(kind, value)) {
-                AssumptionTest test{value.object, nullptr, number_, Sort::kind,
+                AssumptionTest test{value.object, nullptr, number_, TestKind::check,
                                     check_of_kind(op.code())};
                 if constexpr (sizeof(T) <= sizeof(test.expected)) {
                     std::memcpy(&test.expected, &kind, sizeof(T));
-                    test.sort = Sort::near_kind;
+                    test.kind = TestKind::near_check;
                 }
                 add(test);
             }
@@ -300,7 +300,7 @@ private:
         // After the words, of which one says that a class of the heap is alive.
         if (compared_.insert(&type->tp_version_tag).second) {
             const auto tag = static_cast<uintptr_t>(type->tp_version_tag);
-            add({type, reinterpret_cast<const void*>(tag), number_, Sort::version});
+            add({type, reinterpret_cast<const void*>(tag), number_, TestKind::version});
         }
         return true;
     }
@@ -309,7 +309,7 @@ private:
     /// say: as a descriptor it is of a type that cannot change.
     bool keeps_plain_name(Value value, PyObject* name) {
         const PlainPlace place = plain_place(value.object, name);
-        return place.sort == PlainPlace::Sort::instance && place.is_lasting &&
+        return place.kind == PlainPlace::Kind::instance && place.is_lasting &&
                keeps_names_of_class(value, name);
     }
 
@@ -404,7 +404,8 @@ private:
         // What is not a dict any more has no tag.
         if (value.object == made.dict && !value.is_lasting()) has_type(value);
         const uint64_t* tag = dict_tag(made.dict);
-        compare(Stay::compared, tag, reinterpret_cast<const void*>(*tag), Sort::tag);
+        compare(Stay::compared, tag, reinterpret_cast<const void*>(*tag),
+                TestKind::tag);
         if (made.part != DictPart::item) return;
         PyObject* const* place = place_in_dict(made.dict, {key, made.hash});
         if (!place) return;
@@ -416,19 +417,19 @@ private:
 
     /// A word that is compared each time; once is enough. `stay`: of what it lies in.
     void compare(Stay stay, const void* at, const void* expected,
-                 Sort sort = Sort::word) {
+                 TestKind kind = TestKind::word) {
         if (!compared_.insert(at).second) return;
         if (stay == Stay::told) {
             words_.push_back({at, expected});
             word_ops_.push_back(number_);
         } else {
-            add({at, expected, number_, sort});
+            add({at, expected, number_, kind});
         }
     }
 
     void add(const AssumptionTest& test) {
         static const void* const word = nullptr;
-        const bool is_word = test.sort == Sort::word || test.sort == Sort::tag;
+        const bool is_word = test.kind == TestKind::word || test.kind == TestKind::tag;
         tests_.push_back(test);
         test_words_.push_back(is_word ? KeptWord{test.at, test.expected}
                                       : KeptWord{&word, &word});

@@ -36,15 +36,15 @@ unsigned version_of(const void* type) noexcept {
 
 bool passes(const AssumptionTest& test, const Op* ops, const View& view) noexcept {
     auto* const value = static_cast<PyObject*>(const_cast<void*>(test.at));
-    switch (test.sort) {
-    case AssumptionTest::Sort::kind: return test.check(ops[test.op].operands(), value);
-    case AssumptionTest::Sort::near_kind: return test.check(&test.expected, value);
-    case AssumptionTest::Sort::step:
+    switch (test.kind) {
+    case AssumptionTest::Kind::check: return test.check(ops[test.op].operands(), value);
+    case AssumptionTest::Kind::near_check: return test.check(&test.expected, value);
+    case AssumptionTest::Kind::step:
         return follow_step(ops[test.op], view, value) == test.expected;
-    case AssumptionTest::Sort::version:
+    case AssumptionTest::Kind::version:
         return version_of(test.at) == reinterpret_cast<uintptr_t>(test.expected);
-    case AssumptionTest::Sort::word:
-    case AssumptionTest::Sort::tag: return word_at(test.at) == test.expected;
+    case AssumptionTest::Kind::word:
+    case AssumptionTest::Kind::tag: return word_at(test.at) == test.expected;
     }
     unreachable();
 }
@@ -103,7 +103,7 @@ Assumption::Answer Assumption::run_tests(const Program& program,
     const AssumptionTest& test) noexcept {
     if (test.check) return Answer::fails;
     ++assumption_counts.found;
-    if (test.sort == AssumptionTest::Sort::tag) {
+    if (test.kind == AssumptionTest::Kind::tag) {
         // The tag lies in the dict of one of the op's uses, which may be gone.
         for (const DictUse& use : uses_) {
             const auto place = reinterpret_cast<uintptr_t>(test.at) -

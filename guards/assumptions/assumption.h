@@ -46,19 +46,19 @@ enum class Breach : uint8_t {
 
 /// What is looked at each time.
 struct AssumptionTest {
-    enum class Sort : uint32_t {
-        word,       ///< the word at `at` is `expected`
-        tag,        ///< the same, and `at` is the tag of a dict
-        version,    ///< the tag of the type `at` is `expected`
-        step,       ///< op `op` fetches `expected` from `at`
-        kind,       ///< op `op` passes on `at`
-        near_kind,  ///< the same, and its operands are copied to `expected`
+    enum class Kind : uint32_t {
+        word,        ///< the word at `at` is `expected`
+        tag,         ///< the same, and `at` is the tag of a dict
+        version,     ///< the tag of the type `at` is `expected`
+        step,        ///< op `op` fetches `expected` from `at`
+        check,       ///< op `op` passes on `at`
+        near_check,  ///< the same, and its operands are copied to `expected`
     };
 
     const void* at;
     const void* expected;
     uint32_t op;
-    Sort sort;
+    Kind kind;
     KindCheck check = nullptr;  ///< of a kind
 };
 

@@ -38,8 +38,8 @@ bool fits(const Length& length) noexcept {
 
 /// Returns false for kinds that a row cannot express.
 bool set_check(const Op& kind, NameRow& row) {
-    const auto set = [&](NameRow::Sort sort, PyObject* expected) {
-        row.sort = sort;
+    const auto set = [&](NameRow::Kind of_row, PyObject* expected) {
+        row.kind = of_row;
         row.expected = expected;
         return true;
     };
@@ -65,7 +65,7 @@ bool set_check(const Op& kind, NameRow& row) {
 bool set_dict_of_length(const Op& type, const Op& length, NameRow& row) {
     if (type.code() != code_of<TypeMatch> || length.code() != code_of<Length>)
         return false;
-    row.sort = NameRow::type;
+    row.kind = NameRow::type;
     row.expected = as_object(&PyDict_Type);
     row.expected_length = static_cast<int32_t>(length.as<Length>().expected.value);
     return type.as<TypeMatch>().exact_type() == &PyDict_Type &&
@@ -118,7 +118,7 @@ bool BlockBuilder::has_row(NodeId child, NameRow& to) const {
         return tree_.check_at(checks[i]).kind;
     };
     switch (checks.size()) {
-    case 0: to.sort = NameRow::any; return tree_.node(child).last_child != no_id;
+    case 0: to.kind = NameRow::any; return tree_.node(child).last_child != no_id;
     case 1: return set_check(kind(0), to);
     case 2: return set_dict_of_length(kind(0), kind(1), to);
     default: return false;

@@ -217,7 +217,7 @@ private:
     }
 
     /// Adds a block and the ops that it covers after it. `all`: the program's rows of
-    /// its sort.
+    /// its kind.
     template <class Run, class Rows>
     bool enter_block(Run run, Rows& all, std::vector<Frame>& stack) {
         const size_t block = program_.ops_.size();

@@ -42,7 +42,7 @@ struct Equals {
     PyObject* only_constant() const noexcept { return expected.value; }
 
     void add_keys(std::vector<Keys>& to) const {
-        to.push_back({{KeySort::constant}, {constant_key(expected.value)}});
+        to.push_back({{KeyKind::constant}, {constant_key(expected.value)}});
     }
 
     /// Forced, because gcc 16 inlines it or not depending on the rest of the walk

@@ -27,7 +27,7 @@ struct IdMatch {
     }
 
     void add_keys(std::vector<Keys>& to) const {
-        to.push_back({{KeySort::identity}, {address_key(expected.object)}});
+        to.push_back({{KeyKind::identity}, {address_key(expected.object)}});
     }
 
     bool check(PyObject* value) const noexcept { return expected.is(value); }

@@ -27,7 +27,7 @@ struct IdMatchHeld {
     }
 
     void add_keys(std::vector<Keys>& to) const {
-        to.push_back({{KeySort::identity}, {address_key(expected.value)}});
+        to.push_back({{KeyKind::identity}, {address_key(expected.value)}});
     }
 
     bool check(PyObject* value) const noexcept { return value == expected.value; }

@@ -50,7 +50,7 @@ struct IntRange {
 
     void add_keys(std::vector<Keys>& to) const {
         to.push_back(
-            {{KeySort::integer},
+            {{KeyKind::integer},
              {static_cast<uint64_t>(low.value), static_cast<uint64_t>(high.value)}});
     }
 

@@ -27,7 +27,7 @@ struct IsFalse {
     static PyObject* only_constant() noexcept { return Py_False; }
 
     void add_keys(std::vector<Keys>& to) const {
-        to.push_back({{KeySort::identity}, {address_key(Py_False)}});
+        to.push_back({{KeyKind::identity}, {address_key(Py_False)}});
     }
 
     bool check(PyObject* value) const noexcept { return value == Py_False; }

@@ -27,7 +27,7 @@ struct IsNone {
     static PyObject* only_constant() noexcept { return Py_None; }
 
     void add_keys(std::vector<Keys>& to) const {
-        to.push_back({{KeySort::identity}, {address_key(Py_None)}});
+        to.push_back({{KeyKind::identity}, {address_key(Py_None)}});
     }
 
     bool check(PyObject* value) const noexcept { return value == Py_None; }

@@ -27,7 +27,7 @@ struct IsTrue {
     static PyObject* only_constant() noexcept { return Py_True; }
 
     void add_keys(std::vector<Keys>& to) const {
-        to.push_back({{KeySort::identity}, {address_key(Py_True)}});
+        to.push_back({{KeyKind::identity}, {address_key(Py_True)}});
     }
 
     bool check(PyObject* value) const noexcept { return value == Py_True; }

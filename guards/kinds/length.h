@@ -48,7 +48,7 @@ struct Length {
 
     void add_keys(std::vector<Keys>& to) const {
         const auto length = static_cast<uint64_t>(expected.value);
-        to.push_back({{KeySort::length}, {length}});
+        to.push_back({{KeyKind::length}, {length}});
     }
 
     bool check(PyObject* value) const noexcept {

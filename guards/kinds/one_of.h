@@ -31,7 +31,7 @@ struct OneOf {
     }
 
     void add_keys(std::vector<Keys>& to) const {
-        Keys keys{{KeySort::constant}, {}};
+        Keys keys{{KeyKind::constant}, {}};
         for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values.value); ++i)
             keys.values.push_back(constant_key(PyTuple_GET_ITEM(values.value, i)));
         to.push_back(std::move(keys));

@@ -34,7 +34,7 @@ struct TypeMatch {
     }
 
     void add_keys(std::vector<Keys>& to) const {
-        to.push_back({{KeySort::type}, {address_key(expected.object)}});
+        to.push_back({{KeyKind::type}, {address_key(expected.object)}});
     }
 
     bool check(PyObject* value) const noexcept {

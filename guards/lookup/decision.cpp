@@ -54,7 +54,7 @@ Facts facts_of(const Program& program) {
     Facts facts;
     each_plain_kind(program, [&](const ValuePath& path, const Op& kind) {
         for (Keys& keys : keys_of(kind)) {
-            if (keys.of.sort != KeySort::integer) {
+            if (keys.of.kind != KeyKind::integer) {
                 std::ranges::sort(keys.values);
                 const auto more = std::unique(keys.values.begin(), keys.values.end());
                 keys.values.erase(more, keys.values.end());
@@ -66,17 +66,17 @@ Facts facts_of(const Program& program) {
 }
 
 const Bucket* Split::find_far(PyObject* value) const noexcept {
-    switch (question.of.sort) {
-    case KeySort::length: {
+    switch (question.of.kind) {
+    case KeyKind::length: {
         const Py_ssize_t length = builtin_length(value);
         return length < 0 ? nullptr : probe(static_cast<uint64_t>(length));
     }
-    case KeySort::tensor: {
+    case KeyKind::tensor: {
         TensorFacts facts;
         if (!read_tensor(value, facts)) return nullptr;
         return probe(facts.kind & question.of.detail);
     }
-    case KeySort::integer: {
+    case KeyKind::integer: {
         if (!PyLong_CheckExact(value)) return nullptr;
         int overflow = 0;
         const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
@@ -115,7 +115,7 @@ void Decision::append(Bucket& bucket, const Candidate& added, const Facts& facts
 void Decision::append(uint32_t node, const Candidate& added, const Facts& facts) {
     for (Split& split : nodes_[node].splits) {
         const Question& question = split.question;
-        if (question.of.sort == KeySort::integer) continue;
+        if (question.of.kind == KeyKind::integer) continue;
         const auto fact = std::ranges::find_if(facts, [&](const auto& each) {
             return same_question(each.first, question);
         });

@@ -17,7 +17,7 @@ uint64_t hash_question(const Question& question) noexcept {
     uint64_t hash = static_cast<uint64_t>(question.path.slot);
     for (const Op& step : question.path.steps) hash = mixed(hash, hash_op(step));
     return mixed(hash,
-                 static_cast<uint64_t>(question.of.sort) | question.of.detail << 8);
+                 static_cast<uint64_t>(question.of.kind) | question.of.detail << 8);
 }
 
 struct Range {
@@ -117,7 +117,7 @@ private:
     }
 
     bool is_of_ranges(uint32_t question) const {
-        return questions_[question].of.sort == KeySort::integer;
+        return questions_[question].of.kind == KeyKind::integer;
     }
 
     static Range range_of(const Fact& fact) {
@@ -163,9 +163,9 @@ private:
 
     /// Breaks ties between questions that rule out the same number of entries.
     static double cost_of(const Question& question) {
-        const bool is_far = question.of.sort == KeySort::size ||
-                            question.of.sort == KeySort::tensor ||
-                            question.of.sort == KeySort::integer;
+        const bool is_far = question.of.kind == KeyKind::size ||
+                            question.of.kind == KeyKind::tensor ||
+                            question.of.kind == KeyKind::integer;
         return 0.01 * static_cast<double>(question.path.steps.size() + 2 * is_far);
     }
 

@@ -62,7 +62,7 @@ struct KeyHash {
     }
 };
 
-/// Buckets by key, or by disjoint ranges if the sort is `integer`.
+/// Buckets by key, or by disjoint ranges if the kind is `integer`.
 struct Split {
     /// Load factor. Kept low because each displaced key costs a mispredicted branch.
     static constexpr float load = 0.3F;
@@ -91,14 +91,14 @@ struct Split {
     }
 
 private:
-    /// Each sort has its own branch, so no condition is tested twice.
+    /// Each kind has its own branch, so no condition is tested twice.
     [[gnu::always_inline]] const Bucket* find_value(PyObject* value) const noexcept {
         const KeyOf of = question.of;
-        switch (of.sort) {
-        case KeySort::type: return probe(address_key(Py_TYPE(value)));
-        case KeySort::identity: return probe(address_key(value));
-        case KeySort::constant: return probe(constant_key(value));
-        case KeySort::size: {
+        switch (of.kind) {
+        case KeyKind::type: return probe(address_key(Py_TYPE(value)));
+        case KeyKind::identity: return probe(address_key(value));
+        case KeyKind::constant: return probe(constant_key(value));
+        case KeyKind::size: {
             int64_t size = 0;
             if (!read_tensor_size(value, static_cast<int64_t>(of.detail), size))
                 return nullptr;

@@ -16,7 +16,7 @@
 namespace guardtree {
 
 /// The property of a value that is its key.
-enum class KeySort : uint8_t {
+enum class KeyKind : uint8_t {
     type,      ///< its exact type
     identity,  ///< its address
     constant,  ///< a number, the hash of a str, the type of other objects
@@ -27,13 +27,13 @@ enum class KeySort : uint8_t {
 };
 
 struct KeyOf {
-    KeySort sort{};
+    KeyKind kind{};
     uint64_t detail = 0;
 
     friend bool operator==(const KeyOf&, const KeyOf&) = default;
 };
 
-/// A check passes only values that have one of these keys. For the sort `integer`,
+/// A check passes only values that have one of these keys. For the kind `integer`,
 /// `values` holds the first and last value of a range, both included.
 struct Keys {
     KeyOf of;
@@ -44,7 +44,7 @@ inline uint64_t address_key(const void* object) noexcept {
     return reinterpret_cast<uintptr_t>(object);
 }
 
-/// The key of sort `constant` for values other than small ints and strs with a cached
+/// The key of kind `constant` for values other than small ints and strs with a cached
 /// hash.
 [[gnu::cold]] uint64_t rare_constant_key(PyObject* value) noexcept;
 

@@ -9,7 +9,7 @@
 namespace guardtree {
 namespace {
 
-using PlaceSort = PlainPlace::Sort;
+using PlaceKind = PlainPlace::Kind;
 
 /// A cache of the places of names in types, by version tag. CPython replaces a type's
 /// tag if the type or a base changes, and never reuses a tag. Entries hold their names,
@@ -72,15 +72,15 @@ bool is_immutable(PyTypeObject* type) noexcept {
 PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexcept {
     if (!reads_as_object(type)) return {};
     const Borrowed<> found = find_in_mro(type, name);
-    if (!found) return {PlaceSort::instance, true};
+    if (!found) return {PlaceKind::instance, true};
     PyTypeObject* const kind = Py_TYPE(found.get());
     if (slot_content(found.get(), value).is_slot) {
         const auto* member =
             reinterpret_cast<const PyMemberDescrObject*>(found.get())->d_member;
-        return {PlaceSort::slot, true, member->type == T_OBJECT_EX, member->offset};
+        return {PlaceKind::slot, true, member->type == T_OBJECT_EX, member->offset};
     }
     if (kind->tp_descr_get && kind->tp_descr_set) return {};
-    return {PlaceSort::instance, is_immutable(kind)};
+    return {PlaceKind::instance, is_immutable(kind)};
 }
 
 }  // namespace

@@ -9,13 +9,13 @@ namespace guardtree {
 
 /// The place where `getattr` finds a name in objects of a type.
 struct PlainPlace {
-    enum class Sort : uint8_t {
+    enum class Kind : uint8_t {
         code,      ///< getattr may run code or read the class
         instance,  ///< in the object's own dict
         slot,      ///< a slot of the object, at `offset`
     };
 
-    Sort sort = Sort::code;
+    Kind kind = Kind::code;
     bool is_lasting = false;   ///< valid until the type's version tag changes
     bool is_optional = false;  ///< an empty slot raises; otherwise it reads as None
     Py_ssize_t offset = 0;

@@ -30,7 +30,7 @@ bool is_length_of_dict(PyObject* value) noexcept {
 }
 
 bool passes(const NameRow& row, PyObject* value) noexcept {
-    switch (row.sort) {
+    switch (row.kind) {
     case NameRow::object: return value == row.expected;
     case NameRow::constant: return equals_constant(value, row.expected);
     case NameRow::any: return true;

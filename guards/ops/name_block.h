@@ -13,7 +13,7 @@ namespace guardtree {
 /// One name: the condition on its value, and where the value was found last. That place
 /// is only a hint.
 struct NameRow {
-    enum Sort : uint8_t {
+    enum Kind : uint8_t {
         object,    ///< the value is `expected`
         constant,  ///< the value equals `expected`
         any,       ///< the value exists; from here on identity is not enough
@@ -27,11 +27,11 @@ struct NameRow {
     mutable PyObject* expected = nullptr;
     int32_t expected_length = no_length;
     mutable uint16_t place = 0;
-    Sort sort = any;
+    Kind kind = any;
 
     /// False means that a full look-up has to decide.
     [[gnu::always_inline]] bool is_sure_of(PyObject* value) const noexcept {
-        if (sort < any) return value == expected;
+        if (kind < any) return value == expected;
         if (!value || reinterpret_cast<PyObject*>(Py_TYPE(value)) != expected)
             return false;
         return expected_length == no_length ||

@@ -42,9 +42,9 @@ struct PlainAttr {
 
     Borrowed<> get(PyObject* value, Remembered remembered) const noexcept {
         const PlainPlace place = plain_place(value, name.value);
-        if (place.sort == PlainPlace::Sort::instance)
+        if (place.kind == PlainPlace::Kind::instance)
             return find_instance_attribute(value, name, remembered);
-        return place.sort == PlainPlace::Sort::slot ? place.slot_of(value) : nullptr;
+        return place.kind == PlainPlace::Kind::slot ? place.slot_of(value) : nullptr;
     }
 };
 

@@ -201,15 +201,15 @@ std::string TensorOperand::found(PyObject* value) const {
 
 void TensorOperand::add_keys(std::vector<Keys>& to) const {
     const TensorPattern& pattern = spec->pattern;
-    if (pattern.type) to.push_back({{KeySort::type}, {address_key(pattern.type)}});
+    if (pattern.type) to.push_back({{KeyKind::type}, {address_key(pattern.type)}});
     if (pattern.kind_mask) {
         to.push_back(
-            {{KeySort::tensor, pattern.kind_mask}, {pattern.kind & pattern.kind_mask}});
+            {{KeyKind::tensor, pattern.kind_mask}, {pattern.kind & pattern.kind_mask}});
     }
     for (size_t i = 0; i < spec->sizes.size(); ++i) {
         const auto [low, high] = spec->sizes[i];
         if (low == high)
-            to.push_back({{KeySort::size, i}, {static_cast<uint64_t>(low)}});
+            to.push_back({{KeyKind::size, i}, {static_cast<uint64_t>(low)}});
     }
 }
 

@@ -33,9 +33,9 @@ protected:
         return verdict;
     }
 
-    size_t tests_of(AssumptionTest::Sort sort) {
+    size_t tests_of(AssumptionTest::Kind kind) {
         return static_cast<size_t>(std::ranges::count_if(
-            first().tests(), [&](const auto& each) { return each.sort == sort; }));
+            first().tests(), [&](const auto& each) { return each.kind == kind; }));
     }
 
     Namespace names;
@@ -93,11 +93,11 @@ TEST_F(Assumptions, compare_what_has_no_event) {
     guards.guard({"global('a')", "instance_attr('c')", "equals(7)"});
     EXPECT_EQ(pass(), Verdict::pass);
     EXPECT_TRUE(first().is_armed());
-    EXPECT_EQ(tests_of(AssumptionTest::Sort::step), 1u);  // the list's item
+    EXPECT_EQ(tests_of(AssumptionTest::Kind::step), 1u);  // the list's item
     const size_t words = first().words().size();
-    EXPECT_GE(words + tests_of(AssumptionTest::Sort::word), 2u);  // class, dict
+    EXPECT_GE(words + tests_of(AssumptionTest::Kind::word), 2u);  // class, dict
     if (has_dict_watcher()) {  // else they are read in the order of the ops
-        EXPECT_EQ(tests_of(AssumptionTest::Sort::word), 0u);
+        EXPECT_EQ(tests_of(AssumptionTest::Kind::word), 0u);
     }
     names.run("a.__class__ = B");
     EXPECT_EQ(guards.verdict("{}"), Verdict::fail);

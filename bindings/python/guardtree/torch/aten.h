@@ -127,7 +127,7 @@ struct OpenContext {
 const Float32Precisions& float32_precisions(const at::Context& of);
 template struct OpenContext<&at::Context::fp32_precision>;
 
-/// Whether CUDA's operations of one sort use TF32, which is false where nothing is set
+/// Whether CUDA's operations of one kind use TF32, which is false where nothing is set
 /// and, as ATen then raises, where its settings contradict each other. ATen's answer,
 /// and the settings that it was about: it looks up to three of them up each time.
 class AllowsTf32 {
