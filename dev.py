@@ -343,7 +343,7 @@ def passed_on(lines: Iterable[str]) -> str:
 # Folders whose tests run beside those of all others, which take as long; and those that
 # run there too if typed/ and docs/ are left out, which take longest.
 BESIDE = ["out_of_memory", "typed", "growth", "dynamo", "docs", "browser", "hostile"]
-BESIDE_TOO = ["framehook", "dsl", "capi", "framelocals"]
+BESIDE_TOO = ["dsl", "capi", "framelocals"]
 
 
 def pytests(program: Path, rest: list[str]) -> list[list]:
@@ -353,6 +353,9 @@ def pytests(program: Path, rest: list[str]) -> list[list]:
     left_out = {word.removeprefix("--ignore=") for word in options}
     few = {"tests/typed", "tests/docs"} <= left_out
     beside = [f"tests/{name}" for name in BESIDE + BESIDE_TOO * few]
+    if few:  # of the largest folders, where bytecode/ is left out too
+        is_least = "tests/bytecode" in left_out
+        beside.append("tests/tensors" if is_least else "tests/framehook")
     shares = [["tests", *(f"--ignore={name}" for name in beside)], beside]
     if named:
         shares = [named[::2], named[1::2]]

@@ -54,10 +54,12 @@ class Row:
 #   assertions. demo and bench use the same build.
 # - Clang compiles for one version, and GCC for the others.
 # - asan-3.14 and debug leave out the C++ tests.
-# - release-3.11 alone checks types, documentation, pages of reports, sources, wheels:
-#   they are the same on each version.
+# - release-3.11 alone checks types, documentation, pages of reports, sources, wheels,
+#   what benches print and `python -bb`: they are the same on each version.
 ONCE = ("--ignore=tests/typed", "--ignore=tests/docs", "--ignore=tests/browser")
 ONCE += ("--ignore=tests/house", "--ignore=tests/wheels")
+ONCE += ("--ignore=tests/bindings/test_bench.py",)
+ONCE += ("--ignore=tests/bindings/test_bytes_warning.py",)
 GCC = ("test", "--without", "bench", *ONCE)
 PYTHON_ONLY = (*GCC, "--without", "cpp")
 ASAN = ("--preset", "asan")
