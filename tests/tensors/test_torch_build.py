@@ -108,6 +108,26 @@ assert not guards.check({{'x': torch.zeros(2)}})
     assert done.returncode == 0, done.stderr
 
 
+def test_a_reader_that_reads_otherwise_is_left_alone(tmp_path: Any) -> None:
+    pytest.importorskip("torch", reason="torch is not installed")
+    text = """
+import warnings
+import guardtree as gt, guardtree.torch as gtt, torch
+from guardtree.torch import builder
+builder.load = lambda: builder.verify(type('', (), {'reader': None}))
+gtt.load, gtt._plugin = builder.load, None
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    gtt._find()
+    gt.GuardManager(lambda x: None).local('x').tensor_match(torch.zeros(2))
+(only,) = [str(each.message) for each in told if each.category is gtt.PluginWarning]
+assert "the plugin reads {" in only, only
+assert not gtt.has_plugin()
+"""
+    done = run("-c", text)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("state", ["", "default device", "inference", "fake tensors"])
 def test_a_reader_is_verified_whatever_torch_is_set_to(state: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")

@@ -19,7 +19,7 @@ except ImportError as error:
     raise ImportError("guardtree.torch needs torch: pip install torch") from error
 
 from .. import _guardtree
-from .builder import PluginError, load, plugin_path
+from .builder import PluginError, UnfitPlugin, load, plugin_path
 
 if TYPE_CHECKING:
     from .. import GuardManager
@@ -55,13 +55,17 @@ def _find() -> None:
         _register(load())
     except (PluginError, ImportError) as error:
         _missing = str(error)
+        if isinstance(error, UnfitPlugin):
+            _announce()
 
 
 def _announce() -> None:
-    """Called when the first guard on a tensor is built."""
+    """Called when the first guard on a tensor is built. Warns once."""
+    global _missing
     if _missing:
+        reason, _missing = _missing, ""
         warnings.warn(
-            f"torch tensors are read through DLPack: {_missing} Build the reader for "
+            f"torch tensors are read through DLPack: {reason} Build the reader for "
             "this torch with: python -m guardtree.torch build",
             PluginWarning,
             stacklevel=2,

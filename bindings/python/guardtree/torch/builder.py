@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,6 +34,10 @@ MODULE = "guardtree.torch._plugin"
 
 class PluginError(RuntimeError):
     """The plugin is missing, does not match, or could not be built."""
+
+
+class UnfitPlugin(PluginError):
+    """The plugin reads tensors otherwise than torch."""
 
 
 def sources_hash() -> str:
@@ -80,8 +85,13 @@ def verify(module: ModuleType) -> None:
     """That it reads what torch itself says of some tensors."""
     kind = type("Probe", (torch.Tensor,), {})
     _guardtree.register_tensor_type(kind, module.reader)
-    # Whoever imports this may trace, or have another default device.
-    with torch._C.DisableTorchFunction(), _disable_current_modes():
+    # Whoever imports this may trace, or have another default device. That no reader is
+    # registered yet is no news here.
+    with (
+        torch._C.DisableTorchFunction(),
+        _disable_current_modes(),
+        warnings.catch_warnings(action="ignore"),
+    ):
         for made in (
             torch.zeros(2, 3, device="cpu"),
             torch.zeros(4, 5, dtype=torch.int64, device="cpu")[1:, ::2].t(),
@@ -98,7 +108,7 @@ def verify(module: ModuleType) -> None:
             facts = _guardtree.tensor_facts(tensor)
             found = {name: facts.get(name) for name in expected}
             if found != expected:
-                raise PluginError(
+                raise UnfitPlugin(
                     f"the plugin reads {found} where torch has {expected}."
                 )
 
