@@ -132,8 +132,8 @@ private:
     const void* builtins_ = nullptr;
     std::vector<KeptWord> words_;
     std::vector<AssumptionTest> tests_;
-    /// of each test the word that it compares, or one that always differs: most tests
-    /// need no more
+    /// The word that each test compares, or a word that always differs if the test does
+    /// more. Most tests only compare a word.
     std::vector<KeptWord> test_words_;
     std::vector<uint32_t> word_ops_;  ///< that the words are about
     std::vector<DictUse> uses_;
