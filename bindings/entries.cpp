@@ -1,4 +1,4 @@
-// Reads bindings, creates entries, and converts their values for Python.
+// Reads captures, creates entries, and converts their values for Python.
 // SPDX-License-Identifier: MIT
 #include "entries.h"
 
@@ -41,18 +41,13 @@ NodeId node_of(py::handle path, py::handle guards, Place place) {
 
 NodeId node_of_name(py::handle name, py::handle path, py::handle guards) {
     if (!PyUnicode_CheckExact(name.ptr()))
-        refuse_paths("bindings", "a str for each name", name);
+        refuse_paths("captures", "a str for each name", name);
     return node_of(path, guards,
-                   [&] { return "bindings[" + short_repr(name.ptr()) + "]"; });
+                   [&] { return "captures[" + short_repr(name.ptr()) + "]"; });
 }
 
-}  // namespace
-
-Bindings read_bindings(py::handle given, py::handle guards) {
-    Bindings read;
-    if (given.is_none()) return read;
-    if (!PyDict_Check(given.ptr()))
-        refuse_paths("bindings", "a dict of names to paths of the guards", given);
+Captures read_dict(py::handle given, py::handle guards) {
+    Captures read;
     const py::dict copy = py::reinterpret_steal<py::dict>(PyDict_Copy(given.ptr()));
     if (!copy) throw py::error_already_set();
     for (const auto& [name, path] : copy)
@@ -63,11 +58,25 @@ Bindings read_bindings(py::handle given, py::handle guards) {
     return read;
 }
 
-Bindings read_captures(py::handle given, py::handle guards) {
-    Bindings read;
+}  // namespace
+
+Captures read_named_captures(py::handle given, py::handle guards) {
+    if (given.is_none()) return {};
+    if (!PyDict_Check(given.ptr()))
+        refuse_paths("captures", "a dict of names to paths of the guards", given);
+    return read_dict(given, guards);
+}
+
+Captures read_captures(py::handle given, py::handle guards) {
+    Captures read;
     if (given.is_none()) return read;
-    if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))
-        refuse_paths("captures", "a list or tuple of paths of the guards", given);
+    if (PyDict_Check(given.ptr())) return read_dict(given, guards);
+    if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr())) {
+        refuse_paths("captures",
+                     "a dict of names to paths of the guards, or a list or tuple of "
+                     "paths",
+                     given);
+    }
     const auto paths =
         py::reinterpret_steal<py::tuple>(PySequence_Tuple(given.ptr()));
     if (!paths) throw py::error_already_set();
@@ -82,40 +91,40 @@ Bindings read_captures(py::handle given, py::handle guards) {
         "arguments give a callable that drops them");
 }
 
-std::vector<uint16_t> bindable_slots(const Bindings& bindings, PyCodeObject* code) {
+std::vector<uint16_t> capture_slots(const Captures& captures, PyCodeObject* code) {
     std::vector<uint16_t> slots;
-    const std::string problem = bindings_problem(code, bindings.names.get(), slots);
+    const std::string problem = captures_problem(code, captures.names.get(), slots);
     if (problem.empty()) return slots;
     throw py::value_error(
-        "bindings: expected names of local variables of the code, which it finds bound "
+        "captures: expected names of local variables of the code, which it finds bound "
         "when it starts; " +
         problem);
 }
 
 Shared<Entry> make_entry(const Tree& tree, PyCodeObject* code, Owned<> payload,
-                         Owned<> source, const Bindings& bindings) {
+                         Owned<> source, const Captures& captures) {
     Tree room;
     Program program;
     Diagnostic problem;
-    const Tree* guards = demanding(tree, bindings.nodes, room, problem);
+    const Tree* guards = demanding(tree, captures.nodes, room, problem);
     if (!guards ||
-        !Program::compile(*guards, code, program, problem, nullptr, bindings.nodes)) {
+        !Program::compile(*guards, code, program, problem, nullptr, captures.nodes)) {
         throw_diagnostic(problem);
     }
     auto entry = make_shared_counted<Entry>(std::move(program), std::move(payload),
                                             std::move(source));
     entry->meaning = meaning_of(*guards, code);
-    entry->names = bindings.names;
+    entry->names = captures.names;
     return entry;
 }
 
-py::dict take_bindings(Lookup& lookup, const Entry& entry) {
+py::dict take_captures(Lookup& lookup, const Entry& entry) {
     if (!lookup.has_values()) return py::dict();
     const size_t count = lookup.value_count();
-    PyObject** const bound = GUARDTREE_ROOM(count);
-    lookup.take(bound);
+    PyObject** const words = GUARDTREE_ROOM(count);
+    lookup.take(words);
     References taken;
-    for (size_t i = 0; i < count; ++i) taken.push_back(Owned<>::steal(bound[i]));
+    for (size_t i = 0; i < count; ++i) taken.push_back(Owned<>::steal(words[i]));
     py::dict named;
     for (size_t i = 0; i < count; ++i) {
         PyObject* name =

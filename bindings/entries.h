@@ -1,4 +1,4 @@
-// Creates entries from guards and bound values, for Python.
+// Creates entries from guards and captured values, for Python.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include <vector>
@@ -11,29 +11,33 @@ namespace guardtree {
 
 namespace py = pybind11;
 
-/// The bound values of an entry: names, and one node of its guards for each.
-struct Bindings {
-    Owned<> names;  ///< a tuple of str, or null where there are none, or of captures
+/// The nodes whose values an entry captures.
+struct Captures {
+    Owned<> names;  ///< a tuple with a str for each node; null if they have no names
     std::vector<NodeId> nodes;
+
+    /// The values are the only arguments of the target, by position.
+    bool are_arguments() const noexcept { return !nodes.empty() && !names; }
 };
 
-/// Reads a `bindings` argument: None, or a dict of names to paths of `guards`, which
-/// may be any handle on their tree. Throws TypeError and ValueError.
-Bindings read_bindings(py::handle given, py::handle guards);
+/// Reads a `captures` argument that gives names: None, or a dict of names to paths of
+/// `guards`, which may be any handle on their tree. Throws TypeError and ValueError.
+Captures read_named_captures(py::handle given, py::handle guards);
 
-/// The same for `captures`: None, or a list or tuple of paths.
-Bindings read_captures(py::handle given, py::handle guards);
+/// The same where a list or tuple of paths is possible, too.
+Captures read_captures(py::handle given, py::handle guards);
 
-/// The slots of the locals of `code` that have the names. Throws ValueError for what is
-/// none, or is bound by others (bindings_problem).
-std::vector<uint16_t> bindable_slots(const Bindings& bindings, PyCodeObject* code);
+/// The slots of the locals of `code` that have the names of `captures`. Throws
+/// ValueError for a name that is no local, or an argument or free variable
+/// (captures_problem).
+std::vector<uint16_t> capture_slots(const Captures& captures, PyCodeObject* code);
 
 /// Compiles the current state of `tree` into an entry. Throws if it does not compile.
 Shared<Entry> make_entry(const Tree& tree, PyCodeObject* code, Owned<> payload,
-                         Owned<> source, const Bindings& bindings);
+                         Owned<> source, const Captures& captures);
 
-/// The bound values of the entry that a look-up found, as a dict by their names. Empty
-/// if the entry has none. Throws.
-py::dict take_bindings(Lookup& lookup, const Entry& entry);
+/// The captured values of the entry that a look-up found, as a dict by their names.
+/// Empty if the entry has none. Throws.
+py::dict take_captures(Lookup& lookup, const Entry& entry);
 
 }  // namespace guardtree

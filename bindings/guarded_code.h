@@ -18,9 +18,9 @@ namespace py = pybind11;
 class GuardedCode {
 public:
     /// `check_fn`: a GuardManager (its tree is copied), or a callable that takes
-    /// f_locals. Throws TypeError and ValueError; see replacement_problem. `bindings`:
-    /// see read_bindings. With bindings, `check_fn` must be a GuardManager.
-    GuardedCode(py::handle code, py::handle check_fn, py::handle bindings);
+    /// f_locals. Throws TypeError and ValueError; see replacement_problem. `captures`:
+    /// see read_named_captures. With captures, `check_fn` must be a GuardManager.
+    GuardedCode(py::handle code, py::handle check_fn, py::handle captures);
 
     /// An entry compiled for `code`, after a callback returned this for one of its
     /// frames. Throws.
@@ -32,7 +32,7 @@ public:
         return py::reinterpret_borrow<py::object>(check_fn_.get());
     }
 
-    const Bindings& bindings() const noexcept { return bindings_; }
+    const Captures& captures() const noexcept { return captures_; }
 
     int traverse(visitproc visit, void* arg) const;
     void clear();
@@ -41,7 +41,7 @@ private:
     Owned<> code_;
     Owned<> check_fn_;
     Tree tree_;
-    Bindings bindings_;
+    Captures captures_;
 };
 
 /// One entry of a table at a certain time. `next` is the entry after it in that table.

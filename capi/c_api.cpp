@@ -49,14 +49,14 @@ GUARDTREE_AT(view_of_mapping, 27);
 GUARDTREE_AT(view_end, 28);
 GUARDTREE_AT(lookup, 29);
 GUARDTREE_AT(frame_code, 30);
-GUARDTREE_AT(table_add_bound, 31);
-GUARDTREE_AT(table_bound, 32);
-GUARDTREE_AT(lookup_bound, 33);
+GUARDTREE_AT(table_add_capturing, 31);
+GUARDTREE_AT(table_captured, 32);
+GUARDTREE_AT(lookup_captured, 33);
 #undef GUARDTREE_AT
 static_assert(sizeof(guardtree_api) == 34 * sizeof(void*));
 static_assert(sizeof(guardtree_view) == 384);
 static_assert(sizeof(guardtree_found) == 16);
-static_assert(sizeof(guardtree_bound) == 24);
+static_assert(sizeof(guardtree_captured) == 24);
 static_assert(sizeof(guardtree_counts) == 32);
 static_assert(sizeof(guardtree_foreign) == 6 * sizeof(void*));
 
@@ -150,9 +150,9 @@ const guardtree_api* c_api(const char* version) noexcept {
                                       view_end,
                                       c_functions::lookup,
                                       frame_code,
-                                      caught<table_add_bound, 0>,
-                                      table_bound,
-                                      lookup_bound};
+                                      caught<table_add_capturing, 0>,
+                                      table_captured,
+                                      lookup_captured};
     return &api;
 }
 

@@ -64,13 +64,13 @@ typedef struct guardtree_found {
     uint64_t entry;
 } guardtree_found;
 
-/// Receives the bound values of an entry in lookup_bound.
-typedef struct guardtree_bound {
-    /// the caller's array, for table_bound values; not in the scratch
+/// Receives the captured values of an entry in lookup_captured.
+typedef struct guardtree_captured {
+    /// the caller's array, for table_captured values; not in the scratch
     PyObject** values;
     size_t size;   ///< size of that array, in words
     size_t count;  ///< set by the look-up: the number of new references
-} guardtree_bound;
+} guardtree_captured;
 
 /// Counters of one entry or of all entries.
 typedef struct guardtree_counts {
@@ -236,24 +236,24 @@ typedef struct guardtree_api {
     PyObject* (*frame_code)(struct _PyInterpreterFrame* frame);
 
     /// Like table_add, for an entry that binds the values of `nodes` of the tree, in
-    /// this order. lookup_bound returns the very objects that the guards checked, so
+    /// this order. lookup_captured returns the very objects that the guards checked, so
     /// you need not fetch them again. If a node has no check, the value only has to
     /// exist. A node may occur several times.
-    uint64_t (*table_add_bound)(guardtree_table* table, const guardtree_tree* tree,
-                                void* payload, void (*destroy)(void* payload),
-                                const int64_t* nodes, size_t count);
+    uint64_t (*table_add_capturing)(guardtree_table* table, const guardtree_tree* tree,
+                                    void* payload, void (*destroy)(void* payload),
+                                    const int64_t* nodes, size_t count);
 
-    /// The maximum number of bound values of an entry of the table. Adding entries may
-    /// increase it.
-    size_t (*table_bound)(const guardtree_table* table);
+    /// The maximum number of captured values of an entry of the table. Adding entries
+    /// may increase it.
+    size_t (*table_captured)(const guardtree_table* table);
 
-    /// Like lookup, but also returns the bound values of the entry that it finds, as
-    /// new references in the first `bound->count` elements of `bound->values`. With any
-    /// other result there are none, and `count` is 0. GUARDTREE_TOO_SMALL if the array
-    /// is smaller than table_bound.
-    int (*lookup_bound)(guardtree_table* table, guardtree_view* view,
-                        PyObject** scratch, size_t size, guardtree_found* found,
-                        guardtree_bound* bound);
+    /// Like lookup, but also returns the captured values of the entry that it finds, as
+    /// new references in the first `captured->count` elements of `captured->values`.
+    /// With any other result there are none, and `count` is 0. GUARDTREE_TOO_SMALL if
+    /// the array is smaller than table_captured.
+    int (*lookup_captured)(guardtree_table* table, guardtree_view* view,
+                           PyObject** scratch, size_t size, guardtree_found* found,
+                           guardtree_captured* captured);
 } guardtree_api;
 
 /// The size of the table up to and including a member, for guardtree_import_size.

@@ -24,10 +24,10 @@ struct guardtree_table : guardtree::Counted {
     guardtree::Shared<guardtree::Table> entries =
         guardtree::make_shared_counted<guardtree::Table>();
     /// The kind of look-up that it needs: only leaf kinds on locals; guards that fetch
-    /// values; entries with bound values; guards that run user code, with or without
-    /// bound values.
-    enum class Way : uint8_t { leaf, values, bound, pinned } way = Way::leaf;
-    size_t max_bound = 0;  ///< maximum number of bound values
+    /// values; entries with captured values; guards that run user code, with or without
+    /// captured values.
+    enum class Way : uint8_t { leaf, values, captured, pinned } way = Way::leaf;
+    size_t max_captured = 0;  ///< maximum number of captured values
     uint64_t misses = 0;
     /// refers to no object if the scope is a code object
     guardtree::Identity function;
@@ -154,12 +154,12 @@ int view_of_mapping(guardtree_view* view, const guardtree_table* table,
 void view_end(guardtree_view* view);
 PyObject* frame_code(_PyInterpreterFrame* frame);
 
-uint64_t table_add_bound(guardtree_table* table, const guardtree_tree* tree,
-                         void* payload, void (*destroy)(void*), const int64_t* nodes,
-                         size_t count);
-size_t table_bound(const guardtree_table* table);
-int lookup_bound(guardtree_table* table, guardtree_view* view, PyObject** scratch,
-                 size_t size, guardtree_found* found, guardtree_bound* bound);
+uint64_t table_add_capturing(guardtree_table* table, const guardtree_tree* tree,
+                             void* payload, void (*destroy)(void*),
+                             const int64_t* nodes, size_t count);
+size_t table_captured(const guardtree_table* table);
+int lookup_captured(guardtree_table* table, guardtree_view* view, PyObject** scratch,
+                    size_t size, guardtree_found* found, guardtree_captured* captured);
 
 }  // namespace c_functions
 }  // namespace guardtree

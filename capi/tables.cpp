@@ -92,9 +92,9 @@ int found_entry(const Entry& entry, guardtree_found& found) noexcept {
     return GUARDTREE_HIT;
 }
 
-/// Passes on the bound values. If `to` is null, they are not wanted.
+/// Passes on the captured values. If `to` is null, they are not wanted.
 template <class AnyLookup>
-void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
+void hand_over(AnyLookup& lookup, guardtree_captured* to) noexcept {
     if (!to || !lookup.has_values()) return;
     lookup.take(to->values);
     to->count = lookup.value_count();
@@ -103,7 +103,7 @@ void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
 /// The look-up of a table that may run user code.
 [[gnu::noinline]] int look_up_pinned(guardtree_table* given, guardtree_view* view,
                                      PyObject**, size_t, guardtree_found* found,
-                                     guardtree_bound* bound) {
+                                     guardtree_captured* captured) {
     PyThreadState* const thread = PyThreadState_Get();
     if (has_exception(thread)) [[unlikely]]
         return GUARDTREE_EXCEPTION;  // the client had an exception pending already
@@ -126,7 +126,7 @@ void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
                           find_entry(*table.entries, payload_of(*entry).entry);
     if (!is_there) [[unlikely]]
         return GUARDTREE_MISS;
-    hand_over(lookup, bound);
+    hand_over(lookup, captured);
     return found_entry(*entry, *found);
 }
 
@@ -136,11 +136,11 @@ void hand_over(AnyLookup& lookup, guardtree_bound* to) noexcept {
 
 /// The look-up of a table whose guards fetch values but run no user code. It has the
 /// parameters of look_up, so that no argument must be moved.
-template <bool may_bind = true>
+template <bool captures = true>
 [[gnu::noinline]] int look_up_values(guardtree_table* table, guardtree_view* view,
                                      PyObject** scratch, size_t size,
                                      guardtree_found* found,
-                                     guardtree_bound* bound) {
+                                     guardtree_captured* captured) {
     const Table& entries = *table->entries;
     if ((scratch ? size : 0) < entries.value_count()) [[unlikely]]
         return refused_room(scratch);
@@ -150,14 +150,14 @@ template <bool may_bind = true>
         ++table->misses;
         return GUARDTREE_MISS;
     }
-    if constexpr (may_bind) hand_over(lookup, bound);
+    if constexpr (captures) hand_over(lookup, captured);
     return found_entry(*entry, *found);
 }
 
 /// The look-up of a table with only leaf kinds on locals.
 [[gnu::noinline]] int look_up_leaf(guardtree_table* table, guardtree_view* view,
                                    PyObject**, size_t, guardtree_found* found,
-                                   guardtree_bound*) noexcept {
+                                   guardtree_captured*) noexcept {
     const SlotWord* const slots = HeldView::of(view)->view->slots();
     const Entry* entry = Lookup::in_slots(*table->entries, slots);
     if (entry) [[likely]]
@@ -170,12 +170,12 @@ template <bool may_bind = true>
     return held.is_made() ? GUARDTREE_OTHER_CODE : GUARDTREE_NO_VIEW;
 }
 
-/// The common code of both look-up functions. `bound` may be null. It ends in tail
+/// The common code of both look-up functions. `captured` may be null. It ends in tail
 /// calls with the same arguments, so it needs no stack frame.
 [[gnu::always_inline]] inline int look_up(guardtree_table* table, guardtree_view* view,
                                           PyObject** scratch, size_t size,
                                           guardtree_found* found,
-                                          guardtree_bound* bound) {
+                                          guardtree_captured* captured) {
     if (!table || !view || !found) [[unlikely]]
         return GUARDTREE_NULL;
     const HeldView& held = *HeldView::of(view);
@@ -183,14 +183,14 @@ template <bool may_bind = true>
         return refused_view(held);
     switch (table->way) {
     case guardtree_table::Way::leaf:
-        return look_up_leaf(table, view, scratch, size, found, bound);
+        return look_up_leaf(table, view, scratch, size, found, captured);
     case guardtree_table::Way::values:
-        return look_up_values<false>(table, view, scratch, size, found, bound);
-    case guardtree_table::Way::bound:
-        return look_up_values(table, view, scratch, size, found, bound);
+        return look_up_values<false>(table, view, scratch, size, found, captured);
+    case guardtree_table::Way::captured:
+        return look_up_values(table, view, scratch, size, found, captured);
     case guardtree_table::Way::pinned: break;
     }
-    return look_up_pinned(table, view, scratch, size, found, bound);
+    return look_up_pinned(table, view, scratch, size, found, captured);
 }
 
 /// Returns false, with IndexError set, if one of them is not a node with a value.
@@ -199,10 +199,11 @@ bool read_nodes(std::span<const int64_t> nodes, const Tree& tree,
     const auto end = static_cast<int64_t>(tree.node_count());
     for (const int64_t node : nodes) {
         if (node < 1 || node >= end) {
-            PyErr_Format(PyExc_IndexError,
-                         "table_add_bound: expected numbers that tree_step gave for "
-                         "this tree, found %lld",
-                         static_cast<long long>(node));
+            PyErr_Format(
+                PyExc_IndexError,
+                "table_add_capturing: expected numbers that tree_step gave for "
+                "this tree, found %lld",
+                static_cast<long long>(node));
             return false;
         }
         to.push_back(static_cast<NodeId>(node));
@@ -213,11 +214,11 @@ bool read_nodes(std::span<const int64_t> nodes, const Tree& tree,
 /// Replaces the entries. The old ones are released last, because that may run user
 /// code.
 void set_entries(guardtree_table& table, Shared<Table> entries) noexcept {
-    const size_t most = entries->max_bound();
-    table.max_bound = most;
+    const size_t most = entries->max_captured();
+    table.max_captured = most;
     using Way = guardtree_table::Way;
     table.way = entries->calls_python() ? Way::pinned
-                : most                  ? Way::bound
+                : most                  ? Way::captured
                 : entries->is_leaf()    ? Way::leaf
                                         : Way::values;
     std::swap(table.entries, entries);
@@ -257,14 +258,14 @@ void table_free(guardtree_table* table) {
 
 uint64_t table_add(guardtree_table* table, const guardtree_tree* tree, void* payload,
                    void (*destroy)(void*)) {
-    return table_add_bound(table, tree, payload, destroy, nullptr, 0);
+    return table_add_capturing(table, tree, payload, destroy, nullptr, 0);
 }
 
-uint64_t table_add_bound(guardtree_table* table, const guardtree_tree* tree,
-                         void* payload, void (*destroy)(void*), const int64_t* nodes,
-                         size_t count) {
+uint64_t table_add_capturing(guardtree_table* table, const guardtree_tree* tree,
+                             void* payload, void (*destroy)(void*),
+                             const int64_t* nodes, size_t count) {
     if (!table || !tree || (count && !nodes)) {
-        raise_null(count ? "table_add_bound" : "table_add");
+        raise_null(count ? "table_add_capturing" : "table_add");
         return 0;
     }
     if (!table->own || table->code.is_dead()) {
@@ -275,11 +276,12 @@ uint64_t table_add_bound(guardtree_table* table, const guardtree_tree* tree,
     Program program;
     Diagnostic problem;
     auto* code = reinterpret_cast<PyCodeObject*>(table->code.object);
-    std::vector<NodeId> bound;
-    if (!read_nodes({nodes, count}, tree->tree, bound)) return 0;
+    std::vector<NodeId> captured;
+    if (!read_nodes({nodes, count}, tree->tree, captured)) return 0;
     Tree room;
-    const Tree* guards = demanding(tree->tree, bound, room, problem);
-    if (!guards || !Program::compile(*guards, code, program, problem, nullptr, bound)) {
+    const Tree* guards = demanding(tree->tree, captured, room, problem);
+    if (!guards ||
+        !Program::compile(*guards, code, program, problem, nullptr, captured)) {
         raise_diagnostic(problem);
         return 0;
     }
@@ -307,8 +309,8 @@ int table_remove(guardtree_table* table, uint64_t entry) {
     return 0;
 }
 
-size_t table_bound(const guardtree_table* table) {
-    return table ? table->max_bound : 0;
+size_t table_captured(const guardtree_table* table) {
+    return table ? table->max_captured : 0;
 }
 
 size_t table_scratch(const guardtree_table* table) {
@@ -365,13 +367,13 @@ int lookup(guardtree_table* table, guardtree_view* view, PyObject** scratch,
     return look_up(table, view, scratch, size, found, nullptr);
 }
 
-int lookup_bound(guardtree_table* table, guardtree_view* view, PyObject** scratch,
-                 size_t size, guardtree_found* found, guardtree_bound* bound) {
-    if (!table || !bound) return GUARDTREE_NULL;
-    bound->count = 0;
-    if (bound->size < table->max_bound) return GUARDTREE_TOO_SMALL;
-    if (table->max_bound && !bound->values) return GUARDTREE_NULL;
-    return look_up(table, view, scratch, size, found, bound);
+int lookup_captured(guardtree_table* table, guardtree_view* view, PyObject** scratch,
+                    size_t size, guardtree_found* found, guardtree_captured* captured) {
+    if (!table || !captured) return GUARDTREE_NULL;
+    captured->count = 0;
+    if (captured->size < table->max_captured) return GUARDTREE_TOO_SMALL;
+    if (table->max_captured && !captured->values) return GUARDTREE_NULL;
+    return look_up(table, view, scratch, size, found, captured);
 }
 
 }  // namespace c_functions

@@ -45,7 +45,7 @@ void GuardedCalls::set_table(Shared<Table> table) noexcept {
         return name.slot < code->co_argcount || name.slot >= first_free_slot(code);
     };
     const auto binds = [](const Shared<Entry>& entry) {
-        return entry->program.bound() != nullptr;
+        return entry->program.captured() != nullptr;
     };
     const bool is_positional =
         !(code->co_flags & star_flags) && code->co_kwonlyargcount == 0;

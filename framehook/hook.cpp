@@ -77,48 +77,50 @@ PyObject* evaluate_below(PyThreadState* thread, CPython::Frame* frame, int throw
     return run_frame;
 }
 
-/// Turns the frame into a frame of the entry's code, with `bound` as locals (steals the
-/// references). Returns false if this is not possible in place, because a call would
-/// start with unbound locals.
+/// Turns the frame into a frame of the entry's code, with `values` as locals (steals
+/// the references). Returns false if this is not possible in place, because a call
+/// would start with unbound locals.
 bool bind_in_place(PyThreadState* thread, CPython::Frame* frame, PyCodeObject* code,
-                   const Entry& entry, PyObject** bound) noexcept {
+                   const Entry& entry, PyObject** values) noexcept {
     const size_t count = entry.slots.size();
     auto* replacement = reinterpret_cast<PyCodeObject*>(entry.payload.get());
     if (!fits_in_place(thread, frame, code, replacement)) [[unlikely]] {
-        for (size_t i = 0; i < count; ++i) Owned<>::steal(bound[i]).reset();
+        for (size_t i = 0; i < count; ++i) Owned<>::steal(values[i]).reset();
         return false;
     }
     const auto kept = Owned<PyCodeObject>::share(code);
     CPython::substitute(thread, frame, code, replacement);
     for (size_t i = 0; i < count; ++i)
-        CPython::bind_local(frame, entry.slots[i], bound[i]);
+        CPython::bind_local(frame, entry.slots[i], values[i]);
     return true;
 }
 
-/// Handles a hit with bound values. It counts as a miss if they cannot be bound.
-[[gnu::noinline]] PyObject* hit_bound(PyThreadState* thread, CPython::Frame* frame,
-                                      PyCodeObject* code, CodeCache& cache,
-                                      const Entry& entry, PyObject** bound) noexcept {
-    if (bind_in_place(thread, frame, code, entry, bound)) [[likely]]
+/// Handles a hit with captured values. It counts as a miss if they cannot be bound.
+[[gnu::noinline]] PyObject* hit_capturing(PyThreadState* thread, CPython::Frame* frame,
+                                          PyCodeObject* code, CodeCache& cache,
+                                          const Entry& entry,
+                                          PyObject** values) noexcept {
+    if (bind_in_place(thread, frame, code, entry, values)) [[likely]]
         note_hit(entry);
     else
         ++cache.counters.misses;
     return run_frame;
 }
 
-/// Runs a new entry of a callback. Its bound values come from a look-up of that entry
-/// alone. If its guards fail, there are no values and the frame runs as written.
-[[gnu::cold]] PyObject* run_new_bound(PyThreadState* thread, CPython::Frame* frame,
-                                      PyCodeObject* code, CodeCache& cache,
-                                      const Shared<Entry>& entry, const View& view) {
+/// Runs a new entry of a callback. Its captured values come from a look-up of that
+/// entry alone. If its guards fail, there are no values and the frame runs as written.
+[[gnu::cold]] PyObject* run_new_capturing(PyThreadState* thread, CPython::Frame* frame,
+                                          PyCodeObject* code, CodeCache& cache,
+                                          const Shared<Entry>& entry,
+                                          const View& view) {
     constexpr auto mode = Lookup::Mode::user_code;
     const Shared<Table> alone = Table().with(entry);
     Lookup lookup(*alone, view, GUARDTREE_ROOM(Lookup::room(*alone, view, mode)), mode);
     bool is_bound = false;
     if (lookup.find()) {
-        PyObject** const bound = GUARDTREE_ROOM(lookup.value_count());
-        lookup.take(bound);
-        is_bound = bind_in_place(thread, frame, code, *entry, bound);
+        PyObject** const values = GUARDTREE_ROOM(lookup.value_count());
+        lookup.take(values);
+        is_bound = bind_in_place(thread, frame, code, *entry, values);
     } else if (PyErr_Occurred()) {
         return abandon(thread, frame);
     }
@@ -206,8 +208,8 @@ struct CallbackArguments {
     case MissOutcome::run_entry: break;
     }
     if (!add_entry(code, cache, outcome.entry)) return abandon(thread, frame);
-    if (outcome.entry->program.bound())
-        return run_new_bound(thread, frame, code, cache, outcome.entry, view);
+    if (outcome.entry->program.captured())
+        return run_new_capturing(thread, frame, code, cache, outcome.entry, view);
     return run_entry(thread, frame, code, cache, *outcome.entry);
 }
 
@@ -231,9 +233,9 @@ template <class AnyLookup>
                                                 PyCodeObject* code, CodeCache& cache,
                                                 const Entry& entry, AnyLookup& lookup) {
     if (lookup.has_values()) [[unlikely]] {
-        PyObject** const bound = GUARDTREE_ROOM(lookup.value_count());
-        lookup.take(bound);
-        return hit_bound(thread, frame, code, cache, entry, bound);
+        PyObject** const values = GUARDTREE_ROOM(lookup.value_count());
+        lookup.take(values);
+        return hit_capturing(thread, frame, code, cache, entry, values);
     }
     note_hit(entry);
     return run_entry(thread, frame, code, cache, entry);

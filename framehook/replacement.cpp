@@ -171,7 +171,7 @@ std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacemen
     return {};
 }
 
-std::string bindings_problem(PyCodeObject* replacement, PyObject* names,
+std::string captures_problem(PyCodeObject* replacement, PyObject* names,
                              std::vector<uint16_t>& slots) {
     slots.clear();
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {

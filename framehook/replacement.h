@@ -25,11 +25,12 @@ int argument_slots(PyCodeObject* code) noexcept;
 /// Empty if the locals of `replacement` with these names (a tuple) can be bound before
 /// it starts; `slots` receives their slot numbers. Arguments and free variables cannot
 /// be bound.
-std::string bindings_problem(PyCodeObject* replacement, PyObject* names,
+std::string captures_problem(PyCodeObject* replacement, PyObject* names,
                              std::vector<uint16_t>& slots);
 
 /// Whether frames of `original` can become frames of `replacement` in place, as far as
-/// the code objects are concerned. An entry with bindings does not run otherwise.
+/// the code objects are concerned. An entry with captured values does not run
+/// otherwise.
 bool may_fit_in_place(PyCodeObject* original, PyCodeObject* replacement) noexcept;
 
 /// Whether call_replacement runs the entry's code with the builtins of `frame`. CPython

@@ -61,7 +61,7 @@ bool is_behind(PyObject* target, const PyFunctionObject* function) noexcept {
 
 /// What a hit hands over, as a tuple; null with MemoryError. `room`: as many words. The
 /// values are held before the tuple is made, as that may run finalizers.
-Owned<> bound_tuple(QuietLookup& lookup, PyObject** room) noexcept {
+Owned<> captured_tuple(QuietLookup& lookup, PyObject** room) noexcept {
     const size_t count = lookup.value_count();
     lookup.take(room);
     auto made = Owned<>::steal(PyTuple_New(static_cast<Py_ssize_t>(count)));
@@ -90,11 +90,11 @@ GuardedCalls::Found GuardedCalls::find(const Table& table, PyFunctionObject* fun
                                        const View& view, Target& target) {
     const UserCode user_code;
     const size_t fetched = table.value_count();
-    PyObject** const room = GUARDTREE_ROOM(fetched + table.max_bound());
+    PyObject** const room = GUARDTREE_ROOM(fetched + table.max_captured());
     QuietLookup lookup(table, view, room);
     const Entry* const entry = lookup.find();
     if (lookup.has_values()) [[unlikely]] {
-        target.values = bound_tuple(lookup, room + fetched);
+        target.values = captured_tuple(lookup, room + fetched);
         if (!target.values) return Found::exception;
     }
     const auto judge = callback_protocol().is_right_answer;

@@ -22,26 +22,26 @@ GuardedCalls& calls_of(py::handle self) {
     throw_diagnostic(problem);
 }
 
-void require_free_names(PyCodeObject* code, const Bindings& bindings) {
-    if (!bindings.names) return;
+void require_free_names(PyCodeObject* code, const Captures& captures) {
+    if (!captures.names) return;
     const std::string owner = short_repr(code->co_qualname);
     if (code->co_flags & CO_VARKEYWORDS) {
         throw py::value_error(
-            "bindings: a call of " + owner +
+            "captures: a call of " + owner +
             " may have any keywords, and these could be among them: use a Table "
-            "(lookup_call_bound), or guards of a function without ** arguments");
+            "(lookup_call), or guards of a function without ** arguments");
     }
-    for (const py::handle each : py::handle(bindings.names.get())) {
+    for (const py::handle each : py::handle(captures.names.get())) {
         PyObject* name = each.ptr();
         if (!is_plain_name(name)) {
             throw py::value_error(
-                "bindings: expected names of keyword arguments (ASCII identifiers), "
+                "captures: expected names of keyword arguments (ASCII identifiers), "
                 "found " +
                 short_repr(name));
         }
         const int slot = find_slot(code, name);
         if (slot < 0 || slot >= argument_slots(code)) continue;
-        throw py::value_error("bindings: " + short_repr(name) + " is an argument of " +
+        throw py::value_error("captures: " + short_repr(name) + " is an argument of " +
                               owner + ": use another name");
     }
 }
@@ -50,14 +50,14 @@ namespace {
 
 /// The function that code makes, whose bound locals are arguments.
 Owned<> function_of_code(const GuardedCalls& calls, py::handle code,
-                         const Bindings& bindings) {
+                         const Captures& captures) {
     auto* replacement = reinterpret_cast<PyCodeObject*>(code.ptr());
     py::object called = py::reinterpret_borrow<py::object>(code);
-    if (bindings.names) {
-        bindable_slots(bindings, replacement);
+    if (captures.names) {
+        capture_slots(captures, replacement);
         const py::object with_arguments =
             py::module_::import("guardtree.bytecode").attr("with_arguments");
-        called = with_arguments(code, py::handle(bindings.names.get()));
+        called = with_arguments(code, py::handle(captures.names.get()));
     }
     Owned<> made =
         calls.function_of(replacement, reinterpret_cast<PyCodeObject*>(called.ptr()));
@@ -67,28 +67,27 @@ Owned<> function_of_code(const GuardedCalls& calls, py::handle code,
 
 /// The same for the code of an entry, where calls are those of a function.
 Owned<> target_of_code(const GuardedCalls& calls, py::handle code,
-                       const Bindings& bindings, bool has_captures) {
+                       const Captures& captures) {
     if (!calls.is_of_function()) {
         throw py::type_error(
             "a code object runs with the globals, closure and defaults of a Python "
             "function, and there is none below this Dispatcher: give a callable, such "
             "as types.FunctionType(code, globals())");
     }
-    if (has_captures) {
+    if (captures.are_arguments()) {
         throw py::type_error(
-            "captures replace the arguments of a callable; code keeps its arguments: "
-            "give bindings, which are its locals");
+            "a list of captures replaces the arguments of a callable; code keeps its "
+            "arguments: give a dict, whose names are locals of the code");
     }
-    return function_of_code(calls, code, bindings);
+    return function_of_code(calls, code, captures);
 }
 
 /// What a hit is to call: a callable, or the function that code makes.
 Owned<> target_of(const GuardedCalls& calls, py::handle self, py::handle given,
-                  const Bindings& bindings, bool has_captures) {
+                  const Captures& captures) {
     PyObject* target = given.ptr();
-    require_free_names(calls.code(), bindings);
-    if (PyCode_Check(target))
-        return target_of_code(calls, given, bindings, has_captures);
+    require_free_names(calls.code(), captures);
+    if (PyCode_Check(target)) return target_of_code(calls, given, captures);
     if (calls_of_function(self) && target == as_object(calls.function())) {
         throw py::value_error(
             "the guarded function cannot be its own target, which would call itself "
@@ -111,11 +110,11 @@ Owned<> target_of(const GuardedCalls& calls, py::handle self, py::handle given,
 
 /// The captured paths are all arguments of a call, in their order: then nothing is to
 /// be captured.
-bool are_all_arguments(const Tree& tree, PyCodeObject* code, const Bindings& captured) {
+bool are_all_arguments(const Tree& tree, PyCodeObject* code, const Captures& captures) {
     const auto count = static_cast<size_t>(argument_slots(code));
-    if (captured.nodes.size() != count) return false;
+    if (captures.nodes.size() != count) return false;
     for (size_t slot = 0; slot < count; ++slot) {
-        const Op& step = tree.node(captured.nodes[slot]).step;
+        const Op& step = tree.node(captures.nodes[slot]).step;
         if (step.code() != OpCode::Local) return false;
         PyObject* const name = step.as<Local>().name.value;
         if (find_slot(code, name) != static_cast<int>(slot)) return false;
@@ -128,20 +127,13 @@ bool are_all_arguments(const Tree& tree, PyCodeObject* code, const Bindings& cap
 Shared<Entry> make_guarded_entry(const GuardedCalls& calls, py::handle self,
                                  py::handle guards, const Payload& payload) {
     const Tree& tree = GuardManager::of(guards).tree().tree;
-    Bindings bound = read_bindings(payload.bindings, guards);
-    const Bindings captured = read_captures(payload.captures, guards);
-    const bool has_captures = !captured.nodes.empty();
-    if (has_captures && !bound.nodes.empty()) {
-        throw py::type_error(
-            "expected bindings or captures, found both: captures are the only "
-            "arguments of the target");
-    }
-    Owned<> target = target_of(calls, self, payload.target, bound, has_captures);
+    const Captures captures = read_captures(payload.captures, guards);
+    Owned<> target = target_of(calls, self, payload.target, captures);
     const bool takes_arguments =
-        has_captures && are_all_arguments(tree, calls.code(), captured);
-    if (has_captures && !takes_arguments) bound = captured;
-    auto entry = make_entry(tree, calls.code(), std::move(target),
-                            Owned<>::share(guards.ptr()), bound);
+        captures.are_arguments() && are_all_arguments(tree, calls.code(), captures);
+    auto entry =
+        make_entry(tree, calls.code(), std::move(target), Owned<>::share(guards.ptr()),
+                   takes_arguments ? Captures() : captures);
     entry->takes_arguments = takes_arguments;
     return entry;
 }
@@ -189,17 +181,19 @@ void refuse_call(PyFunctionObject* function) {
 }
 
 py::list explain_entries(const View& view, std::span<const Shared<Entry>> entries) {
-    py::list told;
-    const bool is_told = with_user_code(view, [&](const View& held) {
+    py::list explained;
+    const bool is_done = with_user_code(view, [&](const View& held) {
         for (const auto& each : entries) {
             Explanation explanation;
             if (!explain(each->program, held, explanation)) return false;
-            told.append(py::make_tuple(TableEntryHandle{each}, std::move(explanation)));
+            tell_nodes_of(each->source.get(), explanation);
+            explained.append(
+                py::make_tuple(TableEntryHandle{each}, std::move(explanation)));
         }
         return true;
     });
-    if (!is_told) throw py::error_already_set();
-    return told;
+    if (!is_done) throw py::error_already_set();
+    return explained;
 }
 
 namespace {
@@ -233,7 +227,7 @@ Owned<PyFunctionObject> function_of(const GuardedCalls& calls) {
 }
 
 TableEntryHandle add(const py::object& self, py::handle guards, py::handle target,
-                     py::handle bindings, py::handle captures) {
+                     py::handle captures) {
     const Shared<GuardedCalls> calls(&calls_of(self));
     if (!calls->function() || calls->is_over()) {
         throw py::value_error(
@@ -245,7 +239,7 @@ TableEntryHandle add(const py::object& self, py::handle guards, py::handle targe
             " entries, as many as entry_limit allows, and when_full is 'keep': remove "
             "one, or raise the limit");
     }
-    auto entry = make_guarded_entry(*calls, self, guards, {target, bindings, captures});
+    auto entry = make_guarded_entry(*calls, self, guards, {target, captures});
     calls->add(entry, PyCode_Check(target.ptr()));
     return {entry};
 }
@@ -320,10 +314,10 @@ py::object explain_call(const py::object& self, const py::args& arguments,
         if (PyErr_Occurred()) throw py::error_already_set();
         refuse_call(function.get());
     }
-    const py::list told = explain_entries(view, table->entries());
+    const py::list explained = explain_entries(view, table->entries());
     return py::module_::import("guardtree.explanations")
-        .attr("explanation_of_calls")(py::handle(function.get()->func_qualname), told,
-                                      differences_of(self));
+        .attr("explanation_of_calls")(py::handle(function.get()->func_qualname),
+                                      explained, differences_of(self));
 }
 
 py::object report(const py::object& self) {
@@ -334,15 +328,15 @@ py::object report(const py::object& self) {
 
 void bind_entries(py::handle type) {
     define(type, "add", calling<&add>, py::arg("guards"), py::arg("target"),
-           py::kw_only(), py::arg("bindings") = py::none(),
-           py::arg("captures") = py::none(),
+           py::kw_only(), py::arg("captures") = py::none(),
            "Adds guards, as they are now, behind all others. `target`: what a call "
            "that passes them runs. Code (of the same arguments) runs with the "
            "function's globals, closure and defaults; any other callable is called "
-           "with the arguments as the call gave them. `bindings`: a dict of names to "
-           "paths of the guards; a callable gets the very values that they checked "
-           "as keyword arguments, code as locals of its own. `captures`: a list of "
-           "paths; the callable gets these values, in this order, and nothing else.");
+           "with the arguments as the call gave them. `captures`: paths of the "
+           "guards, whose values the target gets, the very ones that were checked. A "
+           "dict of names to paths: a callable gets them as further keyword arguments, "
+           "code as locals of its own. A list of paths: the callable gets these "
+           "values, in this order, and nothing else.");
     define(type, "remove", calling<&remove>, py::arg("entry"), "Takes an entry out.");
     define(type, "entries", calling<&entries>, "The entries, the oldest first.");
     define(type, "find", calling<&find>,

@@ -21,12 +21,11 @@ GuardedCalls* calls_of_dispatcher(py::handle self);
 
 /// Throws TypeError for names that cannot be keyword arguments that are not the call's
 /// own.
-void require_free_names(PyCodeObject* code, const Bindings& bindings);
+void require_free_names(PyCodeObject* code, const Captures& captures);
 
 /// What a hit is to call, and to hand over.
 struct Payload {
     py::handle target;
-    py::handle bindings;
     py::handle captures;
 };
 

@@ -124,11 +124,11 @@ bool is_served(const Miss& miss, const Table& table, Target& target) {
 
 /// The entry does not serve the call that it was made for: says which guards fail.
 [[noreturn]] void refuse_entry(const Miss& miss, const Shared<Entry>& entry) {
-    const py::list told = explain_entries(miss.view, {&entry, 1});
+    const py::list explained = explain_entries(miss.view, {&entry, 1});
     throw py::value_error(
         "the guards that on_miss gave do not pass on the call that missed, so every "
         "such call would compile again: " +
-        py::cast<std::string>(py::str(py::tuple(told[0])[1])) +
+        py::cast<std::string>(py::str(py::tuple(explained[0])[1])) +
         ". Guard what the call's own arguments are");
 }
 
@@ -154,9 +154,8 @@ Action interpret(const Miss& miss, const py::object& described, py::handle answe
             "whose guards pass, or return the callable itself");
     }
     const py::object guards = described.attr("guards");
-    auto entry = make_guarded_entry(
-        calls, miss.self, guards,
-        {answer, described.attr("bindings"), described.attr("captures")});
+    auto entry = make_guarded_entry(calls, miss.self, guards,
+                                    {answer, described.attr("captures")});
     target = Target();
     const Shared<Table> alone = Table::empty()->with(entry);
     if (!is_served(miss, *alone, target)) refuse_entry(miss, entry);

@@ -40,17 +40,17 @@ void require_fit(PyCodeObject* original, PyCodeObject* replacement) {
         problem);
 }
 
-/// The slots of the bound values in frames of `replacement`. Throws ValueError.
-std::vector<uint16_t> slots_of(const Bindings& bindings, PyCodeObject* original,
+/// The slots of the captured values in frames of `replacement`. Throws ValueError.
+std::vector<uint16_t> slots_of(const Captures& captures, PyCodeObject* original,
                                PyCodeObject* replacement) {
-    if (!bindings.names) return {};
+    if (!captures.names) return {};
     if (original && !may_fit_in_place(original, replacement)) {
         throw py::value_error(
-            "bindings: the code of a generator or coroutine needs a larger frame than "
+            "captures: the code of a generator or coroutine needs a larger frame than "
             "the guarded one has, so its locals cannot be bound: let it fetch the "
             "values itself, or use fewer locals and less stack");
     }
-    return bindable_slots(bindings, replacement);
+    return capture_slots(captures, replacement);
 }
 
 /// The guards for a plain callable: one `python` check on f_locals.
@@ -72,10 +72,10 @@ Tree tree_of_callable(PyObject* callable) {
 }
 
 /// Raises guardtree.bytecode.UnsafeCode for code that may crash the interpreter.
-void verify_code(py::handle code, const Bindings& bindings) {
+void verify_code(py::handle code, const Captures& captures) {
     const py::object verify = py::module_::import("guardtree.bytecode").attr("verify");
-    if (bindings.names)
-        verify(code, py::arg("bound") = py::handle(bindings.names.get()));
+    if (captures.names)
+        verify(code, py::arg("bound") = py::handle(captures.names.get()));
     else
         verify(code);
 }
@@ -101,7 +101,7 @@ void set_code_in_callback(PyCodeObject* code) {
     }
 }
 
-GuardedCode::GuardedCode(py::handle code, py::handle check_fn, py::handle bindings)
+GuardedCode::GuardedCode(py::handle code, py::handle check_fn, py::handle captures)
     : code_(Owned<>::share(code.ptr())), check_fn_(Owned<>::share(check_fn.ptr())) {
     if (!PyCode_Check(code.ptr())) {
         Diagnostic problem;
@@ -116,30 +116,30 @@ GuardedCode::GuardedCode(py::handle code, py::handle check_fn, py::handle bindin
         guards.compiled();  // reports compile errors here, not later
         tree_ = guards.tree;
         original = guards.code();
-        bindings_ = read_bindings(bindings, check_fn);
+        captures_ = read_named_captures(captures, check_fn);
     } else {
         tree_ = tree_of_callable(check_fn.ptr());
-        if (!bindings.is_none()) {
+        if (!captures.is_none()) {
             throw py::type_error(
-                "bindings: a callable guard has no paths; give a GuardManager");
+                "captures: a callable guard has no paths; give a GuardManager");
         }
     }
     if (original) require_fit(original, replacement);
-    slots_of(bindings_, original, replacement);
+    slots_of(captures_, original, replacement);
 }
 
 Shared<Entry> GuardedCode::entry_for(PyCodeObject* code) const {
     auto* replacement = reinterpret_cast<PyCodeObject*>(code_.get());
     require_fit(code, replacement);
-    auto entry = make_entry(tree_, code, code_, check_fn_, bindings_);
-    entry->slots = slots_of(bindings_, code, replacement);
+    auto entry = make_entry(tree_, code, code_, check_fn_, captures_);
+    entry->slots = slots_of(captures_, code, replacement);
     return entry;
 }
 
 int GuardedCode::traverse(visitproc visit, void* arg) const {
     Py_VISIT(code_.get());
     Py_VISIT(check_fn_.get());
-    Py_VISIT(bindings_.names.get());
+    Py_VISIT(captures_.names.get());
     for (const Owned<>& reference : tree_.references()) Py_VISIT(reference.get());
     return 0;
 }
@@ -198,13 +198,14 @@ Explanation explain_entry(const CacheEntryHandle& handle, py::handle function_or
     if (!with_view(entry.program.names(), subject.ptr(), scope, explain_on)) {
         throw py::error_already_set();
     }
+    tell_nodes_of(entry.source.get(), explanation);
     return explanation;
 }
 
-GuardedCode make_guarded_code(py::handle code, py::handle check_fn, py::handle bindings,
+GuardedCode make_guarded_code(py::handle code, py::handle check_fn, py::handle captures,
                               std::optional<bool> verify) {
-    GuardedCode made(code, check_fn, bindings);
-    if (verify.value_or(is_strict())) verify_code(code, made.bindings());
+    GuardedCode made(code, check_fn, captures);
+    if (verify.value_or(is_strict())) verify_code(code, made.captures());
     return made;
 }
 
@@ -214,7 +215,7 @@ void bind_code(py::module_& module) {
     define_function(module, "_explain_entry", calling<&explain_entry>, py::arg("entry"),
                     py::arg("code"), py::arg("subject"));
     BoxedClass<GuardedCode>(module, Made::by_calling,
-                            "GuardedCode(code, check_fn, *, bindings=None, "
+                            "GuardedCode(code, check_fn, *, captures=None, "
                             "verify=None)\n--\n\n"
                             "Replacement code and the guards under which it may run, "
                             "as they are now: later edits of the GuardManager change "
@@ -222,13 +223,13 @@ void bind_code(py::module_& module) {
                             "not fit the guarded one, saying what differs; with "
                             "`verify` (None: in strict mode), also when it may crash "
                             "the interpreter: see guardtree.bytecode.verify. "
-                            "`bindings`: a dict of locals of `code`, no arguments, to "
+                            "`captures`: a dict of locals of `code`, no arguments, to "
                             "paths of the GuardManager; the code finds them bound to "
                             "the very values that the guards checked. Such code runs "
                             "on no frame that its guards did not pass, nor in the few "
                             "frames that cannot become its own where they lie.")
         .def_init<&make_guarded_code>(py::arg("code"), py::arg("check_fn"),
-                                      py::kw_only(), py::arg("bindings") = py::none(),
+                                      py::kw_only(), py::arg("captures") = py::none(),
                                       py::arg("verify") = py::none())
         .def_property_readonly("code", calling<&GuardedCode::code>)
         .def_property_readonly("check_fn", calling<&GuardedCode::check_fn>);

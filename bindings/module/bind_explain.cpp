@@ -4,6 +4,7 @@
 
 #include "../bindings.h"
 #include "../explanations.h"
+#include "../guard_manager.h"
 
 namespace guardtree {
 namespace {
@@ -17,6 +18,58 @@ py::object note_of(const Failure& failure) {
     return object_or_none(failure.note.get());
 }
 
+/// The root that fetches the local of this name, or no_id.
+NodeId root_of_local(const Tree& tree, PyObject* name) {
+    NodeId found = no_id;
+    tree.each_child(0, [&](NodeId id) {
+        const Op& step = tree.node(id).step;
+        if (step.code() != OpCode::Local) return;
+        if (PyUnicode_Compare(step.as<Local>().name.value, name) == 0) found = id;
+    });
+    return found;
+}
+
+py::list nodes_of(const Failure& failure) {
+    py::list nodes;
+    if (!failure.guards) return nodes;
+    const Tree& tree = GuardManager::of(failure.guards.get()).tree().tree;
+    for (const ValueNode& each : failure.nodes) {
+        const NodeId id =
+            each.local ? root_of_local(tree, each.local.get()) : each.node;
+        if (id < tree.node_count())
+            nodes.append(GuardManager::handle_on(failure.guards.get(), id));
+    }
+    return nodes;
+}
+
+py::object index_of(const FactDifference& difference) {
+    if (difference.index < 0) return py::none();
+    return py::int_(difference.index);
+}
+
+py::list differences_of(const Failure& failure) {
+    py::list all;
+    if (failure.differences.empty()) return all;
+    const py::object make =
+        py::module_::import("guardtree.descriptions").attr("FactDifference");
+    for (const FactDifference& each : failure.differences)
+        all.append(make(each.fact, index_of(each), each.expected, each.found));
+    return all;
+}
+
+py::list data_of_differences(const Failure& failure) {
+    py::list all;
+    for (const FactDifference& each : failure.differences) {
+        py::dict data;
+        data["fact"] = each.fact;
+        data["index"] = index_of(each);
+        data["expected"] = each.expected;
+        data["found"] = each.found;
+        all.append(data);
+    }
+    return all;
+}
+
 py::dict failure_data(const Failure& failure) {
     py::dict data;
     data["path"] = failure.path;
@@ -25,6 +78,7 @@ py::dict failure_data(const Failure& failure) {
     data["expected"] = failure.expected;
     data["found"] = failure.found;
     data["error"] = failure.error;
+    data["differences"] = data_of_differences(failure);
     data["note"] = note_of(failure);
     return data;
 }
@@ -62,9 +116,18 @@ void bind_explain(py::module_& module) {
                                "The value that was found.")
         .def_property_readonly("error", calling<&Failure::error>,
                                "What it raised; empty for a plain failure.")
+        .def_property_readonly(
+            "differences", calling<&differences_of>,
+            "A FactDifference for each fact that differs, of a kind that checks "
+            "several: tensor_match. Otherwise empty.")
+        .def_property_readonly(
+            "nodes", calling<&nodes_of>,
+            "The nodes of the guarded values: one, or those of a relation. Empty "
+            "where the guards were no GuardManager.")
         .def_property_readonly("note", calling<&note_of>,
                                "What note() said of the guard, or None.")
-        .def("to_dict", calling<&failure_data>, "All of it as a dict, by these names.")
+        .def("to_dict", calling<&failure_data>,
+             "All of it but the nodes, as a dict by these names.")
         .def("__str__", calling<&Failure::text>)
         .def("__repr__",
              [](const Failure& self) { return "<Failure " + self.text() + ">"; });

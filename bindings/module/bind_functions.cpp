@@ -104,8 +104,8 @@ py::object guard_function(py::handle given, py::handle on_miss, py::handle entry
 }
 
 /// For guarded functions on CPython 3.11: the names, with the same rules.
-py::tuple names_for_calls(py::handle code, py::handle guards, py::handle bindings) {
-    const Bindings read = read_bindings(bindings, guards);
+py::tuple names_for_calls(py::handle code, py::handle guards, py::handle captures) {
+    const Captures read = read_named_captures(captures, guards);
     require_free_names(code_of_python(code), read);
     return read.names ? py::reinterpret_borrow<py::tuple>(read.names.get())
                       : py::tuple();
@@ -171,8 +171,8 @@ void bind_functions(py::module_& module) {
             "The function, or None when it is gone.");
     define_function(
         module, "_names_for_calls", calling<&names_for_calls>, py::arg("code"),
-        py::arg("guards"), py::arg("bindings"),
-        "The names of bindings, for calls of the code's function; ValueError for "
+        py::arg("guards"), py::arg("captures"),
+        "The names of captures, for calls of the code's function; ValueError for "
         "those that it could use itself.");
     define_function(
         module, "guard_function", calling<&guard_function>, py::arg("function"),

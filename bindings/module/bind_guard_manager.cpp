@@ -5,6 +5,7 @@
 #include "../../framelocals/no_memory.h"
 #include "../../guards/assumptions/report.h"
 #include "../../guards/run/evaluate.h"
+#include "../../guards/tree/copy.h"
 #include "../bindings.h"
 #include "../explanations.h"
 #include "../guard_manager.h"
@@ -96,6 +97,7 @@ Explanation explain_subject(const py::object& self, py::handle subject) {
             explain_on)) {
         throw py::error_already_set();
     }
+    tell_nodes_of(self.ptr(), explanation);
     return explanation;
 }
 
@@ -116,6 +118,36 @@ py::object add_note(const py::object& self, const py::object& note) {
 std::string path_of(py::handle self) {
     const NodeId node = GuardManager::of(self).node();
     return tree_of(self).tree.path_text(node);
+}
+
+py::object include_tree(const py::object& self, py::handle other,
+                        const py::object& note) {
+    GuardTree& tree = tree_of(self);
+    if (!GuardManager::is_instance(other)) {
+        Diagnostic problem;
+        refuse_operand(problem, "a GuardManager", other.ptr());
+        problem.message = "include: " + problem.message;
+        throw_diagnostic(problem);
+    }
+    const GuardTree& given = GuardManager::of(other).tree();
+    if (GuardManager::of(self).node() != 0) {
+        throw py::value_error("include: a tree can be included in a whole tree, and " +
+                              path_of(self) + " is a path: call it on the root");
+    }
+    if (given.code() != tree.code()) {
+        throw py::value_error(
+            "include: expected guards of " + short_repr(as_object(tree.code())) +
+            ", found guards of " + short_repr(as_object(given.code())) +
+            ", whose names may mean something else");
+    }
+    Tree merged = tree.tree;
+    Diagnostic problem;
+    PyObject* const on_each = note.is_none() ? nullptr : note.ptr();
+    if (!include(given.tree, on_each, merged, problem)) throw_diagnostic(problem);
+    tree.tree = std::move(merged);
+    tree.last_added = {};
+    tree.changed();
+    return self;
 }
 
 /// Calls `add()`, which adds guards to the tree of `self`, and no user code. Where that
@@ -177,6 +209,11 @@ void bind_guard_manager(py::module_& module) {
     define(manager, "note", calling<&add_note>, py::arg("note"),
            "Keeps any object with the guard that was added last, for explanations: "
            "where it comes from, say. Returns the same handle.");
+    define(manager, "include", calling<&include_tree>, py::arg("guards"), py::kw_only(),
+           py::arg("note") = py::none(),
+           "Adds all guards of another tree for the same code to this one, as they are "
+           "now, with their notes. `note` is put on each that has none. Call it on the "
+           "root. Returns the same handle.");
     define(manager, "__str__",
            [](const py::object& self) { return text_of(tree_of(self)); });
     define(manager, "__repr__", [](const py::object& self) {

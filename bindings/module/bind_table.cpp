@@ -5,6 +5,7 @@
 #include "../../framehook/code_cache.h"
 #include "../../guards/lookup/differences.h"
 #include "../bindings.h"
+#include "../dispatch/guarded_entries.h"
 #include "../entries.h"
 #include "../guard_manager.h"
 #include "../strict.h"
@@ -16,27 +17,28 @@ namespace guardtree {
 /// A table for the calls of one function or code object.
 class GuardTable {
 public:
-    explicit GuardTable(py::handle scope) : scope_(scope) {}
+    GuardTable(py::handle scope, py::handle otherwise)
+        : scope_(scope), otherwise_(Owned<>::share(otherwise.ptr())) {}
 
-    Shared<Entry> add(py::handle guards, py::handle payload, py::handle bindings) {
+    Shared<Entry> add(py::handle guards, py::handle payload, py::handle captures) {
         Tree& tree = GuardManager::of(guards).tree().tree;
-        auto entry =
-            make_entry(tree, scope_.code(), Owned<>::share(payload.ptr()),
-                       Owned<>::share(guards.ptr()), read_bindings(bindings, guards));
+        auto entry = make_entry(tree, scope_.code(), Owned<>::share(payload.ptr()),
+                                Owned<>::share(guards.ptr()),
+                                read_named_captures(captures, guards));
         table = table->with(entry);
         return entry;
     }
 
-    /// The first entry whose guards pass on `subject`, or null. Its bound values go to
-    /// `bound`, if given. Throws exceptions of guards that must propagate, and
+    /// The first entry whose guards pass on `subject`, or null. Its captured values go
+    /// to `values`, if given. Throws exceptions of guards that must propagate, and
     /// exceptions from reading the subject.
-    Shared<Entry> find(PyObject* subject, py::dict* bound = nullptr) const {
+    Shared<Entry> find(PyObject* subject, py::dict* values = nullptr) const {
         Shared<Entry> found;
-        if (find_quickly(subject, found, bound)) return found;
+        if (find_quickly(subject, found, values)) return found;
         const Shared<Table> pinned = table;
         const auto use = [&](const View& view) {
-            found = !bound && !is_strict() ? first_prepared(*pinned, view)
-                                           : first_of(*pinned, view, bound);
+            found = !values && !is_strict() ? first_prepared(*pinned, view)
+                                            : first_of(*pinned, view, values);
             return true;
         };
         const auto held = [&] { return HeldScope(scope_); };
@@ -48,18 +50,41 @@ public:
     /// The look-up if no user code can run (it could release this object or the
     /// subject). Returns false, without a look-up, if find is needed.
     bool find_quickly(PyObject* subject, Shared<Entry>& to,
-                      py::dict* bound = nullptr) const {
+                      py::dict* values = nullptr) const {
         if (!PyDict_CheckExact(subject) || may_run_user_code()) return false;
         return with_dict_view(table->names(), scope_, subject, [&](const View& view) {
-            to = first_of(*table, view, bound);
+            to = first_of(*table, view, values);
         });
     }
 
     bool may_run_user_code() const { return table->calls_python() || is_strict(); }
 
+    /// Whether an entry captures values.
+    bool captures() const { return table->max_captured() != 0; }
+
+    /// What look-ups return when no entry's guards pass. Borrowed.
+    PyObject* otherwise() const { return otherwise_.get(); }
+
+    /// (TableEntry, Explanation) of each entry for `subject`. Throws.
+    py::list explain(PyObject* subject) const {
+        const Shared<Table> pinned = table;
+        py::list all;
+        const auto use = [&](const View& view) {
+            all = explain_entries(view, pinned->entries());
+            return true;
+        };
+        const auto held = [&] { return HeldScope(scope_); };
+        if (!with_view(pinned->names(), subject, held, use))
+            throw py::error_already_set();
+        return all;
+    }
+
+    /// The name of the guarded code. Throws if the code has died.
+    py::handle name() const { return scope_.code()->co_qualname; }
+
     /// Like find, for a call with these arguments (PEP 590). The caller holds them.
     Shared<Entry> find_call(PyObject* const* arguments, size_t count,
-                            PyObject* keywords, py::dict* bound = nullptr) const {
+                            PyObject* keywords, py::dict* values = nullptr) const {
         const Shared<Table> pinned = table;
         const UserCode user_code;
         const HeldScope held(scope_);
@@ -79,21 +104,21 @@ public:
         ArgumentsView view(function, {storage, size});
         if (!view.bind(arguments, count, keywords)) {
             if (PyErr_Occurred()) throw py::error_already_set();
-            throw py::type_error(
-                "the arguments do not fit " +
-                py::cast<std::string>(py::handle(function->func_qualname)) +
-                py::cast<std::string>(py::str(py::module_::import("inspect").attr(
-                    "signature")(py::handle(held.function.get())))));
+            refuse_call(function);
         }
-        return first_of(*pinned, view, bound);
+        return first_of(*pinned, view, values);
     }
 
     int traverse(visitproc visit, void* arg) const {
         Py_VISIT(table->object());
+        Py_VISIT(otherwise_.get());
         return scope_.traverse(visit, arg);
     }
 
-    void clear() { table = Table::empty(); }
+    void clear() {
+        table = Table::empty();
+        otherwise_ = Owned<>::share(Py_None);
+    }
 
     Shared<Table> table = Table::empty();
 
@@ -101,14 +126,14 @@ private:
     /// Throws exceptions of guards that must propagate, and if strict mode finds a
     /// difference.
     static Shared<Entry> first_of(const Table& table, const View& view,
-                                  py::dict* bound) {
+                                  py::dict* values) {
         const bool is_judged = is_strict();
         const auto mode =
-            bound || is_judged ? Lookup::Mode::user_code : Lookup::mode_of(table);
+            values || is_judged ? Lookup::Mode::user_code : Lookup::mode_of(table);
         Lookup lookup(table, view, GUARDTREE_ROOM(Lookup::room(table, view, mode)),
                       mode);
         const Entry* found = lookup.find();
-        if (found && bound) *bound = take_bindings(lookup, *found);
+        if (found && values) *values = take_captures(lookup, *found);
         if (PyErr_Occurred()) throw py::error_already_set();
         if (is_judged && !is_right_answer(lookup.view(), table, found))
             throw py::error_already_set();
@@ -130,6 +155,7 @@ private:
     }
 
     GuardTree scope_;
+    Owned<> otherwise_;
 };
 
 }  // namespace guardtree
@@ -139,8 +165,8 @@ GUARDTREE_BOXED(guardtree::GuardTable, "Table")
 namespace guardtree {
 namespace {
 
-GuardTable make_table(py::handle scope) {
-    return GuardTable(scope);
+GuardTable make_table(py::handle scope, py::handle otherwise) {
+    return {scope, otherwise};
 }
 
 py::dict dict_of_differences(const Table& table) {
@@ -152,6 +178,16 @@ py::dict dict_of_differences(const Table& table) {
 
 PyObject* payload_of(const Shared<Entry>& found, PyObject* otherwise) noexcept {
     return Owned<>::share(found ? found->payload.get() : otherwise).release();
+}
+
+/// The same where the entry that `find(values)` returns may have captured values: then
+/// the payload and a dict of them.
+template <class Find>
+PyObject* payload_and_values(PyObject* otherwise, Find find) {
+    py::dict values;
+    const Shared<Entry> found = find(values);
+    if (!found || !found->names) return payload_of(found, otherwise);
+    return py::make_tuple(py::handle(found->payload.get()), values).release().ptr();
 }
 
 /// Calls `find(table)` without pybind11's call path, and returns a new reference to the
@@ -177,12 +213,17 @@ PyObject* look_up(PyObject* self, PyObject* const* arguments, Py_ssize_t count) 
         return nullptr;
     }
     return ask(self, [&](const GuardTable& table) {
-        PyObject* const otherwise = count > 1 ? arguments[1] : Py_None;
+        PyObject* const otherwise = count > 1 ? arguments[1] : table.otherwise();
         Shared<Entry> found;
-        if (table.find_quickly(*arguments, found)) return payload_of(found, otherwise);
+        const bool captures = table.captures();
+        if (!captures && table.find_quickly(*arguments, found))
+            return payload_of(found, otherwise);
         const auto held_self = Owned<>::share(self);
-        const auto held_otherwise = Owned<>::share(otherwise);
-        return payload_of(table.find(*arguments), otherwise);  // which shares it
+        const auto held_otherwise = Owned<>::share(otherwise);  // payload_of shares it
+        if (!captures) return payload_of(table.find(*arguments), otherwise);
+        return payload_and_values(otherwise, [&](py::dict& values) {
+            return table.find(*arguments, &values);
+        });
     });
 }
 
@@ -191,21 +232,31 @@ PyObject* look_up_call(PyObject* self, PyObject* const* arguments, Py_ssize_t co
                        PyObject* keywords) {
     const auto all = static_cast<size_t>(count);
     return ask(self, [&](const GuardTable& table) {
-        if (!keywords && !table.may_run_user_code())
-            return payload_of(table.find_call(arguments, all, nullptr), Py_None);
+        const bool captures = table.captures();
+        if (!keywords && !captures && !table.may_run_user_code()) {
+            return payload_of(table.find_call(arguments, all, nullptr),
+                              table.otherwise());
+        }
         const HeldCall held(self, arguments, all, keywords,
                             GUARDTREE_ROOM(HeldCall::room(all, keywords)));
-        return payload_of(table.find_call(held.arguments(), held.count(), held.names()),
-                          Py_None);
+        const auto find = [&](py::dict* values) {
+            return table.find_call(held.arguments(), held.count(), held.names(),
+                                   values);
+        };
+        if (!captures) return payload_of(find(nullptr), table.otherwise());
+        return payload_and_values(table.otherwise(),
+                                  [&](py::dict& values) { return find(&values); });
     });
 }
 
 PyMethodDef lookup_method = {
     "lookup", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&look_up)),
     METH_FASTCALL,
-    "lookup($self, subject, default=None, /)\n--\n\n"
-    "The payload of the first entry, oldest first, whose guards pass; `default` when "
-    "there is none. `subject` is a mapping of local names, or the frame given to a "
+    "lookup($self, subject, default=..., /)\n--\n\n"
+    "The payload of the first entry, oldest first, whose guards pass. Of an entry with "
+    "captures it is a pair: the payload, and a dict of the very values that the guards "
+    "checked in this look-up. `default`, or the table's, when there is no entry. "
+    "`subject` is a mapping of local names, or the frame given to a "
     "callback. Its cost does not grow with the number of entries where they differ in "
     "types, constants, identities, lengths or sizes."};
 
@@ -215,30 +266,17 @@ PyMethodDef lookup_call_method = {
     METH_FASTCALL | METH_KEYWORDS,
     "lookup_call($self, /, *args, **kwargs)\n--\n\n"
     "As lookup, for a call of the table's function with these arguments: defaults, "
-    "*args and **kwargs are bound as Python does, and no dict is made for it. None "
-    "when no entry's guards pass. TypeError where the call does not fit the function."};
+    "*args and **kwargs are bound as Python does, and no dict is made for it. The "
+    "table's default when no entry's guards pass. TypeError where the call does not "
+    "fit the function."};
 
-/// (payload, values by name) of the entry that `find` returns, or None.
-template <class Find>
-py::object payload_and_values(const py::object& self, Find find) {
-    py::dict bound;
-    const Shared<Entry> found = find(initialised<GuardTable>(self), bound);
-    if (!found) return py::none();
-    return py::make_tuple(py::handle(found->payload.get()), bound);
-}
-
-/// The same for a call.
-py::object look_up_call_bound(const py::object& self, const py::args& arguments,
-                              const py::kwargs& keywords) {
-    std::vector<PyObject*> vector;
-    for (const py::handle each : arguments) vector.push_back(each.ptr());
-    for (const auto& each : keywords) vector.push_back(each.second.ptr());
-    const auto names =
-        Owned<>::steal(keywords.size() ? PySequence_Tuple(keywords.ptr()) : nullptr);
-    if (keywords.size() && !names) throw py::error_already_set();
-    return payload_and_values(self, [&](const GuardTable& table, py::dict& bound) {
-        return table.find_call(vector.data(), arguments.size(), names.get(), &bound);
-    });
+/// Why a look-up of `subject` misses, as a CacheExplanation.
+py::object explain_lookup(const py::object& self, py::handle subject) {
+    const auto& table = initialised<GuardTable>(self);
+    const auto name = py::reinterpret_borrow<py::object>(table.name());
+    const py::list all = table.explain(subject.ptr());
+    return py::module_::import("guardtree.explanations")
+        .attr("explanation_of_calls")(name, all, dict_of_differences(*table.table));
 }
 
 }  // namespace
@@ -265,23 +303,27 @@ void bind_table(py::module_& module) {
 
     BoxedClass<GuardTable> table(
         module, Made::by_calling,
-        "Table(scope)\n--\n\n"
+        "Table(scope, *, default=None)\n--\n\n"
         "Guards with payloads for the calls of one function, looked up without a hook: "
         "Table(function). Entries are tried in the order they were added; the first "
-        "whose guards pass is the answer, found without trying all.");
-    table.def_init<&make_table>(py::arg("scope"))
+        "whose guards pass is the answer, found without trying all. `default`: what a "
+        "look-up returns when there is none.");
+    table
+        .def_init<&make_table>(py::arg("scope"), py::kw_only(),
+                               py::arg("default") = py::none())
         .def(
             "add",
             [](const py::object& self, py::handle guards, py::handle payload,
-               py::handle bindings) {
+               py::handle captures) {
                 return TableEntryHandle{
-                    initialised<GuardTable>(self).add(guards, payload, bindings)};
+                    initialised<GuardTable>(self).add(guards, payload, captures)};
             },
             py::arg("guards"), py::arg("payload"), py::kw_only(),
-            py::arg("bindings") = py::none(),
+            py::arg("captures") = py::none(),
             "Adds guards, as they are now, behind all others. `payload`: what lookup "
-            "gives for them. `bindings`: a dict of names to paths of the guards, whose "
-            "values lookup_bound gives; a path without a check only has to be there.")
+            "gives for them. `captures`: a dict of names to paths of the guards, whose "
+            "values lookup gives with the payload; a path without a check only has to "
+            "be there.")
         .def(
             "remove",
             [](const py::object& self, const TableEntryHandle& handle) {
@@ -300,20 +342,8 @@ void bind_table(py::module_& module) {
                 return py::cast(TableEntryHandle{std::move(found)});
             },
             py::arg("subject"), "As lookup, but the entry itself, or None.")
-        .def(
-            "lookup_bound",
-            [](const py::object& self, py::handle subject) {
-                return payload_and_values(
-                    self, [&](const GuardTable& asked, py::dict& bound) {
-                        return asked.find(subject.ptr(), &bound);
-                    });
-            },
-            py::arg("subject"),
-            "As lookup, but the payload and a dict of what the entry's bindings name: "
-            "the very values that its guards checked in this look-up. None when no "
-            "entry's guards pass.")
-        .def("lookup_call_bound", calling<&look_up_call_bound>,
-             "The same for a call with these arguments, as lookup_call takes them.")
+        .def("explain", calling<&explain_lookup>, py::arg("subject"),
+             "Why a look-up of `subject` would miss: every entry's failed guards.")
         .def("entries",
              [](const py::object& self) {
                  py::list all;

@@ -47,7 +47,7 @@ API = {
         "Trees",
         "A `GuardManager` builds, checks and inspects one tree of guards.",
         "GuardManager parse from_json GuardProfile ProfileRow GuardCheck GuardRelation "
-        "GuardCounts AssumedGuards Simplification TensorSpec",
+        "GuardCounts AssumedGuards FactDifference Simplification TensorSpec",
     ),
     "api-tables.md": (
         "Tables and guarded functions",

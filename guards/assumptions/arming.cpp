@@ -137,7 +137,7 @@ private:
     enum class Stay : uint8_t {
         unknown,   ///< it may be another object at the same address: all is read anew
         compared,  ///< it is this very object where the tests before it have passed
-        told,      ///< it is: an event would have told
+        watched,   ///< it is: an event would have ended the assumption
     };
 
     /// A value on the way.
@@ -325,7 +325,7 @@ private:
     void need_operand(const V& operand) {
         if constexpr (std::derived_from<V, Identity>) {
             if (operand.weak) {
-                compare(Stay::told, &operand.weak->wr_object, operand.object);
+                compare(Stay::watched, &operand.weak->wr_object, operand.object);
             }
         }
     }
@@ -342,8 +342,8 @@ private:
         const Owned<> weak = Owned<>::steal(PyWeakref_NewRef(as_object(type), nullptr));
         if (!weak) PyErr_Clear();
         if (!weak) return false;
-        compare(Stay::told, &reinterpret_cast<PyWeakReference*>(weak.get())->wr_object,
-                type);
+        compare(Stay::watched,
+                &reinterpret_cast<PyWeakReference*>(weak.get())->wr_object, type);
         held_.push_back(weak);
         return true;
     }
@@ -364,7 +364,7 @@ private:
         PyObject* const* place = place_of_dict(module.object);
         if (!place) return false;
         if (!module.is_lasting() && !has_type(module)) return false;
-        if (module.stay != Stay::told) compare(module.stay, place, *place);
+        if (module.stay != Stay::watched) compare(module.stay, place, *place);
         return true;
     }
 
@@ -393,7 +393,7 @@ private:
     }
 
     static Stay stay_of(DictCare care) noexcept {
-        if (care == DictCare::events) return Stay::told;
+        if (care == DictCare::events) return Stay::watched;
         return care == DictCare::tag ? Stay::compared : Stay::unknown;
     }
 
@@ -419,7 +419,7 @@ private:
     void compare(Stay stay, const void* at, const void* expected,
                  TestKind kind = TestKind::word) {
         if (!compared_.insert(at).second) return;
-        if (stay == Stay::told) {
+        if (stay == Stay::watched) {
             words_.push_back({at, expected});
             word_ops_.push_back(number_);
         } else {

@@ -78,7 +78,7 @@ Py_ssize_t BlockBuilder::index_of(NodeId child, OpCode step) const {
     const Node& node = tree_.node(child);
     if (node.step.code() != step || node.last_child != no_id ||
         node.last_check == no_id || order_.is_related(child) ||
-        order_.is_bound(child)) {
+        order_.is_captured(child)) {
         return -1;
     }
     const Check& check = tree_.check_at(node.last_check);
@@ -112,7 +112,7 @@ ItemRun BlockBuilder::items(std::span<const NodeId> children, size_t first) cons
 }
 
 bool BlockBuilder::has_row(NodeId child, NameRow& to) const {
-    if (order_.is_related(child) || order_.is_bound(child)) return false;
+    if (order_.is_related(child) || order_.is_captured(child)) return false;
     const std::vector<CheckId> checks = order_.checks(child);
     const auto kind = [&](size_t i) -> const Op& {
         return tree_.check_at(checks[i]).kind;

@@ -56,19 +56,19 @@ class Compiler {
 public:
     Compiler(const Tree& tree, PyCodeObject* code, Program& program,
              Diagnostic& problem, const FailureCounts* counts,
-             std::span<const NodeId> bound)
+             std::span<const NodeId> captured)
         : tree_(tree),
           code_(code),
           program_(program),
           problem_(problem),
-          bound_(bound),
-          order_(tree, counts, bound),
+          captured_(captured),
+          order_(tree, counts, captured),
           eligible_(tree, order_),
           blocks_(tree, order_, code) {}
 
     bool run() {
-        if (bound_.size() > max_values) {
-            refuse_size(bound_.size());
+        if (captured_.size() > max_values) {
+            refuse_size(captured_.size());
             return false;
         }
         program_.ops_.clear();
@@ -189,7 +189,7 @@ private:
             step.is_shared = has_neighbour(stack.back(), step.code());
             program_.ops_.push_back(step);
             producer_[id] = step_op;
-            if (order_.is_bound(id) && assumption_op_ == no_op)
+            if (order_.is_captured(id) && assumption_op_ == no_op)
                 kept_.push_back(step_op);
         } else {
             slot_[id] = step.as<Local>().slot;
@@ -363,7 +363,7 @@ private:
             }
             return op.is_from_local() && op.is_kind() && op.info().is_leaf;
         });
-        program_.is_leaf_ &= bound_.empty();
+        program_.is_leaf_ &= captured_.empty();
         return true;
     }
 
@@ -394,15 +394,15 @@ private:
         program_.kept_count_ = static_cast<uint16_t>(kept_.size());
     }
 
-    /// Records where each bound value is, after all values have places.
+    /// Records where each captured value is, after all values have places.
     void bind_values() {
-        if (bound_.empty()) return;
-        using Source = BoundValues::Source;
-        auto made = std::make_unique<BoundValues>();
+        if (captured_.empty()) return;
+        using Source = CapturedValues::Source;
+        auto made = std::make_unique<CapturedValues>();
         std::vector<size_t> last_use(tree_.node_count());
-        for (size_t i = 0; i < bound_.size(); ++i) last_use[bound_[i]] = i;
-        for (size_t i = 0; i < bound_.size(); ++i) {
-            const NodeId node = bound_[i];
+        for (size_t i = 0; i < captured_.size(); ++i) last_use[captured_[i]] = i;
+        for (size_t i = 0; i < captured_.size(); ++i) {
+            const NodeId node = captured_[i];
             const size_t op = producer_[node];
             const bool again = last_use[node] != i;
             if (slot_[node] >= 0) {
@@ -417,12 +417,12 @@ private:
                 made->paths.push_back(program_.path_of(op));
             }
         }
-        program_.bound_ = std::move(made);
+        program_.captured_ = std::move(made);
     }
 
     /// Assigns places in this order and returns their number: owned values, the last of
-    /// them bound; borrowed values that relations read, each with its own place; other
-    /// borrowed values; scratch of the relations.
+    /// them captured; borrowed values that relations read, each with its own place;
+    /// other borrowed values; scratch of the relations.
     size_t give_places() {
         Ops& ops = program_.ops_;
         Places owned(0);
@@ -457,7 +457,7 @@ private:
     PyCodeObject* code_;
     Program& program_;
     Diagnostic& problem_;
-    std::span<const NodeId> bound_;
+    std::span<const NodeId> captured_;
     TreeOrder order_;
     Eligible eligible_;
     BlockBuilder blocks_;
@@ -471,7 +471,7 @@ private:
     std::vector<size_t> last_read_;
     std::vector<bool> is_kept_;
     std::vector<bool> owned_;
-    std::vector<size_t> kept_;  ///< steps whose values are bound
+    std::vector<size_t> kept_;  ///< steps whose values are captured
     std::vector<bool> is_handed_over_;
     std::vector<Open> open_;
     size_t owned_count_ = 0;
@@ -485,10 +485,10 @@ Program::~Program() = default;
 
 bool Program::compile(const Tree& tree, PyCodeObject* code, Program& to,
                       Diagnostic& problem, const FailureCounts* counts,
-                      std::span<const NodeId> bound) {
+                      std::span<const NodeId> captured) {
     set_up_builtin_length();
     Program made;
-    if (!Compiler(tree, code, made, problem, counts, bound).run()) return false;
+    if (!Compiler(tree, code, made, problem, counts, captured).run()) return false;
     to = std::move(made);
     return true;
 }

@@ -15,6 +15,7 @@
 
 #include "../../framelocals/views/view.h"
 #include "../objects/keys.h"
+#include "../text/fact_difference.h"
 
 namespace guardtree {
 
@@ -82,6 +83,13 @@ concept HasInnerKinds = requires(const K& kind) {
 template <class K>
 concept TellsWhatItFound = requires(const K& kind, PyObject* value) {
     { kind.found(value) } -> std::same_as<std::string>;
+};
+
+/// A kind that checks several facts of a value, and can list those that differ. [run:
+/// explain]
+template <class K>
+concept TellsDifferences = requires(const K& kind, PyObject* value) {
+    { kind.differences(value) } -> std::same_as<std::vector<FactDifference>>;
 };
 
 /// A step or a kind that reads a dict other than the value itself. A root takes the

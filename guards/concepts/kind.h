@@ -67,7 +67,8 @@ struct Info {
 };
 
 /// A documented example of a kind, which tests execute. With these operands `pass`
-/// passes and `fail` fails. All fields are Python expressions.
+/// passes and `fail` fails. All fields are Python expressions. An empty `fail` means
+/// that every value passes.
 struct Example {
     std::string_view operands, pass, fail;
 };

@@ -45,6 +45,10 @@ struct TensorMatch {
 
     /// The facts that differ.
     std::string found(PyObject* value) const { return spec.found(value); }
+
+    std::vector<FactDifference> differences(PyObject* value) const {
+        return spec.spec->differences(value);
+    }
 };
 
 }  // namespace guardtree

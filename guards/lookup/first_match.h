@@ -9,9 +9,9 @@ namespace guardtree {
 
 enum class Tried : uint8_t { failed, passed, raised };
 
-/// Walks one entry. `passed`: its bound values belong to the caller (bound_values.h).
-/// `raised`: an exception is pending that must reach the program. Other exceptions are
-/// stored in the entry.
+/// Walks one entry. `passed`: its captured values belong to the caller
+/// (captured_values.h). `raised`: an exception is pending that must reach the program.
+/// Other exceptions are stored in the entry.
 template <Walkable W>
 [[gnu::always_inline]] inline Tried try_entry(const Entry& entry, const W& view,
                                               PyObject** values) noexcept {

@@ -8,13 +8,15 @@ namespace guardtree {
 
 void Lookup::hold_values() noexcept {
     if (!HeldSlotsView::room(*view_)) return;
-    PyObject** const words = bound() + table_->max_bound();
+    PyObject** const words = captured() + table_->max_captured();
     view_ = &held_.slots.emplace(*view_, words);
 }
 
-/// Takes the bound values of an entry before user code can change what its guards saw.
+/// Takes the captured values of an entry before user code can change what its guards
+/// saw.
 const Entry* Lookup::keep_values(const Entry* entry) noexcept {
-    if (is_found(entry) && owes_) take_bound(entry->program, *view_, room_, bound());
+    if (is_found(entry) && owes_)
+        take_captured(entry->program, *view_, room_, captured());
     is_running_ = false;
     return entry;
 }
@@ -37,13 +39,13 @@ const Entry* Lookup::find_by_scan() {
 }
 
 void Lookup::take_held(PyObject** to) noexcept {
-    std::copy_n(bound(), value_count(), to);
+    std::copy_n(captured(), value_count(), to);
 }
 
 void Lookup::drop_held() noexcept {
     owes_ = false;
     const ExceptionPause pause;
-    for (size_t i = 0; i < value_count(); ++i) Owned<>::steal(bound()[i]).reset();
+    for (size_t i = 0; i < value_count(); ++i) Owned<>::steal(captured()[i]).reset();
 }
 
 }  // namespace guardtree

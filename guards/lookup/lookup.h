@@ -8,11 +8,11 @@
 //   - keeps the table alive, and with it each entry. It also keeps the arguments alive
 //     if the view only borrows them, because user code may remove entries and destroy
 //     the owners of arguments,
-//   - takes the bound values of an entry before anything else runs,
+//   - takes the captured values of an entry before anything else runs,
 //   - releases all of it exactly once, at its end.
 //
 // A look-up that runs no user code (Mode::quiet) holds nothing. It only has to pass on
-// or drop the bound values of an entry. A look-up on the slots of leaf programs
+// or drop the captured values of an entry. A look-up on the slots of leaf programs
 // (in_slots) has none. QuietLookup is for callers that know at compile time that no
 // user code runs.
 //
@@ -31,7 +31,7 @@
 
 #include "../../framelocals/exception.h"
 #include "../../framelocals/views/slots_view.h"
-#include "../program/bound_values.h"
+#include "../program/captured_values.h"
 #include "../run/user_code.h"
 
 #include "first_match.h"
@@ -54,7 +54,7 @@ public:
 
     [[gnu::always_inline]] ~QuietLookup() {
         if (owes_) [[unlikely]]
-            drop_bound(found_->program, room_);
+            drop_captured(found_->program, room_);
     }
 
     QuietLookup(const QuietLookup&) = delete;
@@ -72,11 +72,11 @@ public:
 
     bool has_values() const noexcept { return owes_; }
 
-    size_t value_count() const noexcept { return bound_count(found_->program); }
+    size_t value_count() const noexcept { return captured_count(found_->program); }
 
     [[gnu::always_inline]] void take(PyObject** to) noexcept {
         owes_ = false;
-        take_bound(found_->program, *view_, room_, to);
+        take_captured(found_->program, *view_, room_, to);
     }
 
 private:
@@ -85,7 +85,7 @@ private:
 
     [[gnu::always_inline]] const Entry* is_found(const Entry* entry) noexcept {
         found_ = entry;
-        owes_ = entry && entry->program.bound();
+        owes_ = entry && entry->program.captured();
         return entry;
     }
 
@@ -134,7 +134,7 @@ public:
         if (mode_ != Mode::quiet) {
             if (!is_running_) end();
         } else if (owes_) [[unlikely]] {
-            drop_bound(found_->program, room_);
+            drop_captured(found_->program, room_);
         }
     }
 
@@ -154,10 +154,10 @@ public:
     /// it.
     const Entry* find_by_scan();
 
-    /// Whether the entry found has bound values that were not taken yet.
+    /// Whether the entry found has captured values that were not taken yet.
     bool has_values() const noexcept { return owes_; }
 
-    size_t value_count() const noexcept { return bound_count(found_->program); }
+    size_t value_count() const noexcept { return captured_count(found_->program); }
 
     /// Writes new references to those values to `to`, in the order in which they were
     /// requested. Call it once. In mode quiet, call it directly after find.
@@ -166,7 +166,7 @@ public:
         if (mode_ != Mode::quiet) [[unlikely]]
             take_held(to);
         else
-            take_bound(found_->program, *view_, room_, to);
+            take_captured(found_->program, *view_, room_, to);
     }
 
     /// The view to read arguments from after a look-up that ran user code.
@@ -191,7 +191,7 @@ private:
     };
 
     static size_t held_room(const Table& table, const View& view) noexcept {
-        return size_t{table.value_count()} + table.max_bound() +
+        return size_t{table.value_count()} + table.max_captured() +
                HeldSlotsView::room(view);
     }
 
@@ -223,11 +223,11 @@ private:
 
     [[gnu::always_inline]] const Entry* is_found(const Entry* entry) noexcept {
         found_ = entry;
-        owes_ = entry && entry->program.bound();
+        owes_ = entry && entry->program.captured();
         return entry;
     }
 
-    PyObject** bound() const noexcept { return room_ + table_->value_count(); }
+    PyObject** captured() const noexcept { return room_ + table_->value_count(); }
 
     const Table* table_;
     const View* view_;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "../program/bound_values.h"
+#include "../program/captured_values.h"
 
 #include "first_match.h"
 
@@ -55,7 +55,7 @@ int Table::traverse(visitproc visit, void* arg) const {
 
 void Table::append(Shared<Entry> entry) {
     value_count_ = std::max(value_count_, entry->program.value_count());
-    max_bound_ = std::max(max_bound_, bound_count(entry->program));
+    max_captured_ = std::max(max_captured_, captured_count(entry->program));
     is_leaf_ = is_leaf_ && entry->program.is_leaf();
     calls_python_ = calls_python_ || entry->program.calls_python();
     for (const SlotName& name : entry->program.names()) {

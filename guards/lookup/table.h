@@ -32,7 +32,7 @@ struct Entry : OnCacheLines, Collected {
         source;  ///< the guards as the user passed them: a GuardManager or a callable
     /// for strict mode: the guards as the oracle evaluates them, or null
     Owned<> meaning;
-    /// a tuple of the names of its bound values; null if there are none
+    /// a tuple of the names of its captured values; null if there are none
     Owned<> names;
     mutable uint64_t hits = 0;
     mutable uint64_t errors = 0;
@@ -46,7 +46,8 @@ struct Entry : OnCacheLines, Collected {
     bool takes_arguments = false;
     mutable Owned<>
         last_error;  ///< the last exception of a guard that did not propagate
-    /// With replacement code: the slots of the bound values, in the order of the names.
+    /// With replacement code: the slots of the captured values, in the order of the
+    /// names.
     std::vector<uint16_t> slots;
 
     /// Makes the reference to the payload weak, for a payload that keeps this entry
@@ -107,8 +108,8 @@ public:
 
     uint16_t value_count() const noexcept { return value_count_; }
 
-    /// The maximum number of bound values of an entry.
-    size_t max_bound() const noexcept { return max_bound_; }
+    /// The maximum number of captured values of an entry.
+    size_t max_captured() const noexcept { return max_captured_; }
 
     bool calls_python() const noexcept { return calls_python_; }
 
@@ -164,7 +165,7 @@ private:
     bool is_leaf_ = true;
     bool is_disjoint_ = false;  ///< with only_split_: no view can pass two entries
     std::vector<SlotName> names_;
-    size_t max_bound_ = 0;
+    size_t max_captured_ = 0;
     size_t decided_for_ = 0;  ///< number of entries when the decision was built
 };
 

@@ -12,6 +12,7 @@
 #include "../kinds/dict_version.h"
 #include "../kinds/divisible_by.h"
 #include "../kinds/equals.h"
+#include "../kinds/exists.h"
 #include "../kinds/float_is_nan.h"
 #include "../kinds/function_match.h"
 #include "../kinds/has_attr.h"
@@ -60,6 +61,7 @@
     X(DictVersion, dict_version) \
     X(DivisibleBy, divisible_by) \
     X(Equals, equals) \
+    X(Exists, exists) \
     X(FloatIsNan, float_is_nan) \
     X(FunctionMatch, function_match) \
     X(HasAttr, has_attr) \
@@ -97,5 +99,5 @@
     X(WeakrefAlive, weakref_alive)
 
 namespace guardtree {
-using AllKinds = TypeList<AnyOf, ComplexIsNan, DataAligned, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksStaticAttr, Length, MappingKeys, Native, NativePure, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
+using AllKinds = TypeList<AnyOf, ComplexIsNan, DataAligned, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, Exists, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksStaticAttr, Length, MappingKeys, Native, NativePure, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
 }

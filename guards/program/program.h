@@ -26,12 +26,12 @@ struct RelationSource {
     bool from_local;  ///< `index` is a slot
 };
 
-/// The bound values of a program, and where they are after the guards have passed.
-struct BoundValues {
+/// The captured values of a program, and where they are after the guards have passed.
+struct CapturedValues {
     enum class Source : uint8_t {
         slot,    ///< a slot of the view
         kept,    ///< a place of the walk, which leaves the value owned
-        shared,  ///< the same place as a later bound value
+        shared,  ///< the same place as a later captured value
         path,    ///< fetched after the walk, because an assumption covers it
     };
 
@@ -42,6 +42,12 @@ struct BoundValues {
 
     std::vector<Value> values;
     std::vector<ValuePath> paths;
+};
+
+/// A node of the tree that a program was compiled from. Locals are known by name.
+struct ValueNode {
+    NodeId node = no_id;  ///< of the step that fetches the value; no_id for a local
+    Owned<> local;        ///< the name, or null
 };
 
 /// Immutable after compile, so it may be evaluated re-entrantly and by several threads.
@@ -58,13 +64,13 @@ public:
 
     /// Compiles a snapshot of `tree` for `code`. Paths without checks are left out.
     /// With `counts`, siblings that failed more often come first, as far as no user
-    /// code runs between them, so the verdict stays the same. The values of `bound`,
+    /// code runs between them, so the verdict stays the same. The values of `captured`,
     /// which are nodes with checks (see demanding), are handed to the caller of each
-    /// walk (bound_values.h). On failure `to` is unchanged and `problem` says what does
-    /// not fit.
+    /// walk (captured_values.h). On failure `to` is unchanged and `problem` says what
+    /// does not fit.
     static bool compile(const Tree& tree, PyCodeObject* code, Program& to,
                         Diagnostic& problem, const FailureCounts* counts = nullptr,
-                        std::span<const NodeId> bound = {});
+                        std::span<const NodeId> captured = {});
 
     /// The ops without the final Done, where a walk ends.
     std::span<const Op> ops() const noexcept {
@@ -81,8 +87,8 @@ public:
     /// that passes.
     uint16_t kept_count() const noexcept { return kept_count_; }
 
-    /// The bound values, or null. A program with bound values is not a leaf.
-    const BoundValues* bound() const noexcept { return bound_.get(); }
+    /// The captured values, or null. A program with captured values is not a leaf.
+    const CapturedValues* captured() const noexcept { return captured_.get(); }
 
     /// Whether an op may run user code.
     bool calls_python() const noexcept { return calls_python_; }
@@ -126,6 +132,10 @@ public:
     /// The paths of a relation's values, in order.
     std::vector<std::string> relation_paths(const Op& relation) const;
 
+    /// The nodes of op `number`: of a step its own, of a kind the one that it checks,
+    /// of a relation those of its values. Not for the walk.
+    std::vector<ValueNode> nodes_of(size_t number) const;
+
     /// The user's note on the check or relation, or null.
     PyObject* note_of(const Op& op) const noexcept;
 
@@ -150,6 +160,9 @@ private:
     /// Created on first use.
     const Outline& outline() const;
 
+    /// The name of a slot, or null.
+    PyObject* name_of(int32_t slot) const;
+
     std::string local_name(int32_t slot) const;
 
     /// The path of a relation's value.
@@ -169,7 +182,7 @@ private:
     std::vector<Note> notes_;  ///< of checks, then of relations, each sorted by id
     References references_;
     std::vector<std::unique_ptr<Assumption>> assumptions_;
-    std::unique_ptr<const BoundValues> bound_;
+    std::unique_ptr<const CapturedValues> captured_;
     mutable std::unique_ptr<const Outline, OutlineDeleter> outline_;
 };
 

@@ -41,10 +41,15 @@ const Program::Outline& Program::outline() const {
     return *outline_;
 }
 
-std::string Program::local_name(int32_t slot) const {
+PyObject* Program::name_of(int32_t slot) const {
     const auto& names = outline().names;
     const auto found = names.find(slot);
-    return found == names.end() ? "?" : text_of(Name{found->second});
+    return found == names.end() ? nullptr : found->second;
+}
+
+std::string Program::local_name(int32_t slot) const {
+    PyObject* const name = name_of(slot);
+    return name ? text_of(Name{name}) : "?";
 }
 
 ValuePath Program::path_of(size_t number) const {
@@ -91,6 +96,29 @@ std::vector<std::string> Program::relation_paths(const Op& relation) const {
         paths.push_back(source_text(source));
     }
     return paths;
+}
+
+std::vector<ValueNode> Program::nodes_of(size_t number) const {
+    const Op& op = ops_[number];
+    const auto of_local = [&](int32_t slot) {
+        return ValueNode{no_id, Owned<>::share(name_of(slot))};
+    };
+    if (op.is_step()) return {{op.id, {}}};
+    if (op.is_kind()) {
+        if (op.is_from_local()) return {of_local(op.source)};
+        const uint32_t step = outline().around[number];
+        return {{step == no_id ? no_id : ops_[step].id, {}}};
+    }
+    std::vector<ValueNode> nodes;
+    for (const RelationSource& source : sources_of(op)) {
+        if (source.from_local) {
+            nodes.push_back(of_local(source.index));
+            continue;
+        }
+        const uint32_t step = outline().writer[source.index];
+        nodes.push_back({step == no_id ? no_id : ops_[step].id, {}});
+    }
+    return nodes;
 }
 
 PyObject* Program::note_of(const Op& op) const noexcept {

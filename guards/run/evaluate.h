@@ -10,9 +10,9 @@ namespace guardtree {
 /// the exception is in `error`, or pending if it must reach the program
 /// (KeyboardInterrupt, SystemExit, MemoryError). User code runs under the same
 /// conditions as in a look-up (lookup.h). The caller keeps the program alive. The
-/// program must not have bound values; use a Lookup for the program of an Entry. Needs
-/// the GIL. Re-entrant. Allocates nothing itself. About 1.5 ns per check of a local
-/// (bench `evaluate`).
+/// program must not have captured values; use a Lookup for the program of an Entry.
+/// Needs the GIL. Re-entrant. Allocates nothing itself. About 1.5 ns per check of a
+/// local (bench `evaluate`).
 Verdict evaluate(const Program& program, const View& view, PyObject** values,
                  Owned<>& error);
 

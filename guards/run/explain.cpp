@@ -36,7 +36,7 @@ struct Collector {
         if (!op.is_internal()) ++ran;
     }
 
-    bool is_told_already(const Op& op, std::span<PyObject* const> found) {
+    bool is_reported(const Op& op, std::span<PyObject* const> found) {
         const bool is_complete =
             std::ranges::all_of(found, [](PyObject* each) { return each != nullptr; });
         if (is_complete || op.is_relation()) return false;
@@ -50,7 +50,7 @@ struct Collector {
 
     void did_not_pass(const Op& op, std::span<PyObject* const> found, Verdict verdict,
                       Owned<>& error) noexcept {
-        if (is_told_already(op, found)) return;
+        if (is_reported(op, found)) return;
         References kept;
         for (PyObject* each : found) kept.push_back(Owned<>::share(each));
         records.push_back({&op, std::move(kept), verdict, std::move(error)});
@@ -68,9 +68,9 @@ std::string found_by_native(PyObject* capsule, PyObject* value) {
     const ExceptionPause pause;
     const auto text =
         Owned<>::steal(functions->found(value, PyCapsule_GetContext(capsule)));
-    std::string told = text && PyUnicode_Check(text.get()) ? utf8(text.get()) : "";
+    std::string found = text && PyUnicode_Check(text.get()) ? utf8(text.get()) : "";
     drop_exception();
-    return told;
+    return found;
 }
 
 std::string found_by(const Op& op, PyObject* value) {
@@ -78,8 +78,8 @@ std::string found_by(const Op& op, PyObject* value) {
     if (op.code() == code_of<Native>) native = &op.as<Native>().function;
     if (op.code() == code_of<NativePure>) native = &op.as<NativePure>().function;
     if (native) {
-        std::string told = found_by_native(native->capsule, value);
-        if (!told.empty()) return told;
+        std::string found = found_by_native(native->capsule, value);
+        if (!found.empty()) return found;
     }
     return dispatch(op, [&]<class T>(const T& concrete) {
         if constexpr (TellsWhatItFound<T>)
@@ -141,6 +141,16 @@ std::string found_in(const Program& program, const Collector::Record& record) {
     return found ? found_by(*record.op, found) : "unbound";
 }
 
+std::vector<FactDifference> differences_of(const Collector::Record& record) {
+    if (!record.op->is_kind() || record.found.empty() || !record.found[0]) return {};
+    return dispatch(*record.op,
+                    [&]<class T>(const T& kind) -> std::vector<FactDifference> {
+                        if constexpr (TellsDifferences<T>)
+                            return kind.differences(record.found[0].get());
+                        return {};
+                    });
+}
+
 Failure describe(const Program& program, const Collector::Record& record) {
     const Op& op = *record.op;
     const auto number = static_cast<size_t>(&op - program.ops().data());
@@ -152,6 +162,8 @@ Failure describe(const Program& program, const Collector::Record& record) {
     failure.path = op.is_relation() ? failure.python : program.path_text(number);
     failure.found = found_in(program, record);
     failure.is_step = op.is_step();
+    failure.differences = differences_of(record);
+    failure.nodes = program.nodes_of(number);
     failure.note = Owned<>::share(program.note_of(op));
     return failure;
 }

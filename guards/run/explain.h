@@ -20,13 +20,18 @@ struct Failure {
     /// exception.
     std::string error;
     bool is_step = false;  ///< a step that fetched nothing from `found`
-    Owned<> note;          ///< the user's note on the guard, or null
+    std::vector<FactDifference> differences;  ///< of a kind that checks several facts
+    std::vector<ValueNode>
+        nodes;       ///< of the step, of the value, of a relation's values
+    Owned<> note;    ///< the user's note on the guard, or null
+    Owned<> guards;  ///< the GuardManager that the nodes are in, if the caller has it
 
     /// One sentence for users.
     std::string text() const;
 
     int traverse(visitproc visit, void* arg) const {
         Py_VISIT(note.get());
+        Py_VISIT(guards.get());
         return 0;
     }
 };
@@ -42,7 +47,10 @@ struct Explanation {
     std::string text() const;
 
     int traverse(visitproc visit, void* arg) const {
-        for (const Failure& each : failures) Py_VISIT(each.note.get());
+        for (const Failure& each : failures) {
+            const int stopped = each.traverse(visit, arg);
+            if (stopped) return stopped;
+        }
         return 0;
     }
 };

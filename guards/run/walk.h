@@ -267,8 +267,8 @@ inline void drop(PyObject** values, uint16_t count) noexcept {
 /// has room for program.value_count(). If the verdict is `error`, the exception is in
 /// `error`, or pending if it must reach the program. Needs the GIL. The walk reports
 /// each op that did not pass to the observer, with its source (borrowed, may be null).
-/// If the walk passes and does not report each op, the values of program.bound() belong
-/// to the caller (bound_values.h).
+/// If the walk passes and does not report each op, the values of program.captured()
+/// belong to the caller (captured_values.h).
 template <Walkable W, class Observer>
 Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& error,
              Observer& observer) noexcept {
@@ -412,7 +412,7 @@ done:
             drop(values, owned_count);
         } else if constexpr (Observer::hears_each) {
             drop(values, owned_count);
-        } else {  // the other values belong to the caller (bound_values.h)
+        } else {  // the other values belong to the caller (captured_values.h)
             drop(values, static_cast<uint16_t>(owned_count - program.kept_count()));
         }
     }

@@ -47,8 +47,8 @@ std::string bounds_text(const TensorBounds& bounds) {
 class Differences {
 public:
     void add(const std::string& fact, const std::string& expected,
-             const std::string& found) {
-        all_.push_back(fact + " " + found + " (expected " + expected + ")");
+             const std::string& found, int index = -1) {
+        all_.push_back({fact, index, expected, found});
     }
 
     void compare(const std::string& fact, const std::string& expected,
@@ -61,15 +61,15 @@ public:
                         unsigned rank) {
         for (unsigned i = 0; i < rank && i < expected.size(); ++i) {
             if (within(found + i, &expected[i], 1)) continue;
-            add(fact + "[" + std::to_string(i) + "]", bounds_text(expected[i]),
-                std::to_string(found[i]));
+            add(fact, bounds_text(expected[i]), std::to_string(found[i]),
+                static_cast<int>(i));
         }
     }
 
-    std::vector<std::string> take() { return std::move(all_); }
+    std::vector<FactDifference> take() { return std::move(all_); }
 
 private:
-    std::vector<std::string> all_;
+    std::vector<FactDifference> all_;
 };
 
 std::string dtype_text(uint32_t word, PyObject* object) {
@@ -145,7 +145,7 @@ std::string repr_text(PyObject* value) {
 
 }  // namespace
 
-std::vector<std::string> TensorSpec::differences(PyObject* value) const {
+std::vector<FactDifference> TensorSpec::differences(PyObject* value) const {
     Differences to;
     if (pattern.type && Py_TYPE(value) != pattern.type) {
         to.add("type", reference_text(as_object(pattern.type)),
@@ -193,8 +193,8 @@ std::string TensorSpec::text() const {
 
 std::string TensorOperand::found(PyObject* value) const {
     std::string text;
-    for (const std::string& each : spec->differences(value)) {
-        text += (text.empty() ? "" : ", ") + each;
+    for (const FactDifference& each : spec->differences(value)) {
+        text += (text.empty() ? "" : ", ") + each.text();
     }
     return text;
 }

@@ -7,6 +7,7 @@
 #include "../objects/cache_line.h"
 #include "../objects/keys.h"
 #include "../operands/operand.h"
+#include "../text/fact_difference.h"
 
 #include "numpy_reader.h"
 
@@ -31,7 +32,7 @@ struct TensorSpec : OnCacheLines {
 
     /// Every fact that differs: "dtype float64 (expected float32)". Empty if none does.
     /// Slow.
-    std::vector<std::string> differences(PyObject* value) const;
+    std::vector<FactDifference> differences(PyObject* value) const;
 
     /// "TensorSpec(dtype='float32', shape=(2, None))".
     std::string text() const;

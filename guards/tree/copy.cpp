@@ -9,25 +9,31 @@ namespace {
 
 class TreeCopier {
 public:
-    TreeCopier(const Tree& tree, const KeptGuards* kept, const FailureCounts* counts)
-        : tree_(tree), kept_(kept), order_(tree, counts) {}
+    TreeCopier(const Tree& tree, const KeptGuards* kept, const FailureCounts* counts,
+               PyObject* default_note, Tree& to)
+        : tree_(tree),
+          kept_(kept),
+          order_(tree, counts),
+          note_(default_note),
+          to_(to) {}
 
-    Tree run() {
+    bool run(Diagnostic& problem) {
         find_wanted();
         place_.assign(tree_.node_count(), 0);
-        copy_.references() = tree_.references();
+        const References& used = tree_.references();
+        to_.references().insert(to_.references().end(), used.begin(), used.end());
         std::vector<NodeId> stack;
         push_children(0, stack);
         while (!stack.empty()) {
             const NodeId id = stack.back();
             stack.pop_back();
-            copy_node(id);
+            if (!copy_node(id, problem)) return false;
             push_children(id, stack);
         }
         for (CheckId id = 0; id < tree_.relations().size(); ++id) {
-            if (keeps_relation(id)) copy_relation(id);
+            if (keeps_relation(id) && !copy_relation(id, problem)) return false;
         }
-        return std::move(copy_);
+        return true;
     }
 
 private:
@@ -63,44 +69,59 @@ private:
         }
     }
 
-    // The original tree accepted these, so the copy accepts them too. No diagnostics
-    // here.
-    void copy_node(NodeId id) {
+    bool copy_node(NodeId id, Diagnostic& problem) {
         const Node& node = tree_.node(id);
-        Diagnostic problem;
-        copy_.child(place_[node.parent], node.step, place_[id], problem);
+        if (!to_.child(place_[node.parent], node.step, place_[id], problem))
+            return false;
         for (const CheckId check : order_.checks(id)) {
             if (!keeps_check(check)) continue;
             CheckId made = 0;
-            copy_.check(place_[id], tree_.check_at(check).kind, problem, &made);
-            PyObject* note = tree_.note(tree_.check_at(check).note);
-            if (note) copy_.annotate_check(made, Owned<>::share(note));
+            if (!to_.check(place_[id], tree_.check_at(check).kind, problem, &made))
+                return false;
+            PyObject* const note = note_of(tree_.check_at(check).note);
+            if (note && !to_.note(to_.check_at(made).note))
+                to_.annotate_check(made, Owned<>::share(note));
         }
+        return true;
     }
 
-    void copy_relation(CheckId id) {
+    bool copy_relation(CheckId id, Diagnostic& problem) {
         const RelationCheck& relation = tree_.relations()[id];
         std::vector<NodeId> nodes;
         for (const NodeId node : relation.nodes) nodes.push_back(place_[node]);
-        Diagnostic problem;
         CheckId made = 0;
-        copy_.relate(relation.relation, nodes, problem, &made);
-        PyObject* note = tree_.note(relation.note);
-        if (note) copy_.annotate_relation(made, Owned<>::share(note));
+        if (!to_.relate(relation.relation, nodes, problem, &made)) return false;
+        PyObject* const note = note_of(relation.note);
+        if (note && !to_.note(to_.relations()[made].note))
+            to_.annotate_relation(made, Owned<>::share(note));
+        return true;
+    }
+
+    PyObject* note_of(uint32_t id) const noexcept {
+        PyObject* const own = tree_.note(id);
+        return own ? own : note_;
     }
 
     const Tree& tree_;
     const KeptGuards* kept_;
     TreeOrder order_;
-    Tree copy_;
+    PyObject* note_;  ///< of guards without one; or null
+    Tree& to_;
     std::vector<bool> wanted_;
-    std::vector<NodeId> place_;  ///< the id in the copy of each node
+    std::vector<NodeId> place_;  ///< the id in `to_` of each node
 };
 
 }  // namespace
 
 Tree copy_of(const Tree& tree, const KeptGuards* kept, const FailureCounts* counts) {
-    return TreeCopier(tree, kept, counts).run();
+    Tree copy;
+    Diagnostic problem;  // stays empty: the original tree accepted the same
+    TreeCopier(tree, kept, counts, nullptr, copy).run(problem);
+    return copy;
+}
+
+bool include(const Tree& tree, PyObject* note, Tree& to, Diagnostic& problem) {
+    return TreeCopier(tree, nullptr, nullptr, note, to).run(problem);
 }
 
 }  // namespace guardtree

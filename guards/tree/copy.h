@@ -22,4 +22,10 @@ struct KeptGuards {
 Tree copy_of(const Tree& tree, const KeptGuards* kept,
              const FailureCounts* counts = nullptr);
 
+/// Adds all guards of `tree` to `to`, which keeps the same objects alive. A guard that
+/// `to` has already keeps its note. `note`, if not null, is put on guards of `tree`
+/// that have none. False, with `problem` filled and
+/// a part added, if there is no room for all paths. O(n); needs the GIL.
+bool include(const Tree& tree, PyObject* note, Tree& to, Diagnostic& problem);
+
 }  // namespace guardtree

@@ -51,14 +51,14 @@ void sort_runs(std::vector<uint32_t>& ids, auto is_pure, auto count) {
 }  // namespace
 
 TreeOrder::TreeOrder(const Tree& tree, const FailureCounts* counts,
-                     std::span<const NodeId> bound)
+                     std::span<const NodeId> captured)
     : tree_(tree),
       counts_(counts),
       useful_(tree.node_count(), false),
       related_(tree.node_count(), false),
-      has_bound_(!bound.empty()),
-      bound_(has_bound_ ? tree.node_count() : 0, false) {
-    for (const NodeId node : bound) bound_[node] = true;
+      has_captured_(!captured.empty()),
+      captured_(has_captured_ ? tree.node_count() : 0, false) {
+    for (const NodeId node : captured) captured_[node] = true;
     for (const RelationCheck& relation : tree.relations()) {
         for (const NodeId node : relation.nodes) related_[node] = true;
     }

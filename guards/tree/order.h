@@ -23,7 +23,7 @@ struct KeptInOrder {
 class TreeOrder {
 public:
     TreeOrder(const Tree& tree, const FailureCounts* counts,
-              std::span<const NodeId> bound = {});
+              std::span<const NodeId> captured = {});
 
     /// Whether the node or a descendant has a check or is used by a relation.
     bool is_useful(NodeId node) const { return useful_[node]; }
@@ -32,9 +32,9 @@ public:
     bool is_related(NodeId node) const { return related_[node]; }
 
     /// Whether the node's value is handed to the caller after the guards pass.
-    bool is_bound(NodeId node) const { return has_bound_ && bound_[node]; }
+    bool is_captured(NodeId node) const { return has_captured_ && captured_[node]; }
 
-    bool has_bound() const { return has_bound_; }
+    bool has_captured() const { return has_captured_; }
 
     std::vector<NodeId> children(NodeId node) const;
 
@@ -56,8 +56,8 @@ private:
     const FailureCounts* counts_;
     std::vector<bool> useful_;
     std::vector<bool> related_;
-    bool has_bound_;
-    std::vector<bool> bound_;         ///< empty if no node is bound
+    bool has_captured_;
+    std::vector<bool> captured_;      ///< empty if no node is captured
     std::vector<bool> pure_;          ///< no op at or below the node runs user code
     std::vector<uint64_t> failures_;  ///< at and below the node
 };

@@ -159,7 +159,7 @@ private:
         std::vector<bool> is_excluded;
         std::set<size_t> noisy;  ///< indices of checks that run user code
         std::map<PyTypeObject*, int> spoken;
-        size_t told = 0;
+        size_t reported = 0;
 
         explicit Round(std::vector<Kept>& kept)
             : all(kept), is_gone(kept.size()), is_excluded(kept.size()) {
@@ -193,7 +193,7 @@ private:
         bool speaks(size_t i) {
             // There are enough reports that the tree never passes.
             constexpr size_t max_removed = 64;
-            if (is_gone[i] || (is_excluded[i] && told > max_removed)) return false;
+            if (is_gone[i] || (is_excluded[i] && reported > max_removed)) return false;
             const Op& kind = all[i].kind;
             if (!is_alive(kind)) return false;
             if (constant_of(kind) || is_compared_in_pairs(kind)) return true;
@@ -216,7 +216,7 @@ private:
                 const Known known = known_by(implying, other);
                 if (known == Known::fails) {
                     round.is_excluded[j] = true;
-                    ++round.told;
+                    ++round.reported;
                     tell_of(implying, other, id);
                 }
                 const bool may_go = i < j || round.is_quiet(j, i);

@@ -70,26 +70,26 @@ def test_captures_are_the_payloads_arguments_in_their_order() -> None:
     assert dispatcher(7) == ("plain", 7, 2)
 
 
-def test_bindings_are_further_keywords() -> None:
+def test_named_captures_are_further_keywords() -> None:
     guards = gt.GuardManager(plain)
     pointer = guards.local("x").attr("pointer")
     dispatcher = gt.Dispatcher(plain)
-    dispatcher.add(guards, fast, bindings={"pointer": pointer})
+    dispatcher.add(guards, fast, captures={"pointer": pointer})
     box = Box(7)
     assert dispatcher(box, factor=1) == ("fast", (box,), {"factor": 1, "pointer": 7})
     assert dispatcher(box) == ("fast", (box,), {"pointer": 7})
 
 
-@pytest.mark.parametrize("given", ["bindings", "captures"])
-def test_on_miss_may_ask_for_captured_values(given: str) -> None:
+@pytest.mark.parametrize("named", [True, False])
+def test_on_miss_may_ask_for_captured_values(named: bool) -> None:
     def on_miss(call: gt.MissedCall) -> Any:
         path = call.guards.local("x").attr("pointer").type_match(int)
-        setattr(call, given, {"p": path} if given == "bindings" else [path])
+        call.captures = {"p": path} if named else [path]
         return fast
 
     dispatcher = gt.Dispatcher(plain, on_miss)
     box = Box(7)
-    right = ("fast", (box,), {"p": 7}) if given == "bindings" else ("fast", (7,), {})
+    right = ("fast", (box,), {"p": 7}) if named else ("fast", (7,), {})
     assert dispatcher(box) == right
     assert dispatcher(box) == right
     assert len(dispatcher) == 1
@@ -101,7 +101,7 @@ def test_on_miss_may_ask_for_captured_values(given: str) -> None:
         ({"captures": []}, ValueError, "one path at least"),
         ({"captures": 5}, TypeError, "a list or tuple of paths"),
         ({"captures": ["x"]}, TypeError, r"captures\[0\]: expected a path"),
-        ({"bindings": {"x": None}}, TypeError, r"bindings\['x'\]: expected a path"),
+        ({"captures": {"x": None}}, TypeError, r"captures\['x'\]: expected a path"),
     ],
 )
 def test_captures_that_are_no_paths_are_refused(

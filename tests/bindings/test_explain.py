@@ -44,6 +44,7 @@ def test_a_failure_is_plain_data_with_stable_keys() -> None:
                 "expected": "equals(3)",
                 "found": "4 (int)",
                 "error": "",
+                "differences": [],
                 "note": "line 12",
             }
         ],

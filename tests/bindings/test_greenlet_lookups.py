@@ -43,6 +43,9 @@ def asking(kind: str) -> Callable[[], Any]:
     manager.local("a").attr("p").equals(1)
     table = gt.Table(subject)
     table.add(manager, "payload")
+    capturing = gt.Table(subject)
+    capturing.add(manager, "payload", captures={"p": manager.local("a").attr("p")})
+    hit = ("payload", {"p": 1})
     profile = manager.profile()
     return {
         "check": lambda: manager.check({"a": Parks()}) is True,
@@ -50,8 +53,8 @@ def asking(kind: str) -> Callable[[], Any]:
         "profile": lambda: profile.check({"a": Parks()}) is True,
         "lookup": lambda: table.lookup({"a": Parks()}) == "payload",
         "lookup_call": lambda: table.lookup_call(Parks()) == "payload",
-        "lookup_bound": lambda: table.lookup_bound({"a": Parks()})[0] == "payload",
-        "lookup_call_bound": lambda: table.lookup_call_bound(Parks())[0] == "payload",
+        "lookup, captured": lambda: capturing.lookup({"a": Parks()}) == hit,
+        "lookup_call, captured": lambda: capturing.lookup_call(Parks()) == hit,
         "find": lambda: table.find({"a": Parks()}).payload == "payload",
     }[kind]
 
@@ -64,8 +67,8 @@ def asking(kind: str) -> Callable[[], Any]:
         "profile",
         "lookup",
         "lookup_call",
-        "lookup_bound",
-        "lookup_call_bound",
+        "lookup, captured",
+        "lookup_call, captured",
         "find",
     ],
 )

@@ -86,6 +86,10 @@ MADE: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: gt.GuardedCode(step.__code__, guards_on()),
         "<guardtree.GuardedCode: runs step>",
     ),
+    "FactDifference": (
+        lambda: gt.FactDifference("ndim", None, "2", "3"),
+        "FactDifference(fact='ndim', index=None, expected='2', found='3')",
+    ),
     "GuardedFunction": (guarded, "<guardtree.GuardedFunction of step: 0 entries>"),
     "History": (history, "<guardtree.History: 0 events>"),
     "KeyPlan": (lambda: gt.KeyPlan(divisor=8), "KeyPlan(divisor=8)"),

@@ -67,7 +67,13 @@ def guards_of(function: Any, path: str | None = None) -> Any:
 
 def table_of(guards: Any) -> Any:
     table = gt.Table(kernel)
-    table.add(guards, "payload", bindings={"bound": guards.local("x")})
+    table.add(guards, "payload")
+    return table
+
+
+def capturing(guards: Any) -> Any:
+    table = gt.Table(kernel)
+    table.add(guards, "payload", captures={"seen": guards.local("x")})
     return table
 
 
@@ -91,11 +97,12 @@ def ways() -> dict[str, Callable[[], Any]]:
         "lookup": lambda: table.lookup({"x": 1}),
         "lookup a property": lambda: table_of(attribute).lookup({"x": Property()}),
         "lookup a mapping": lambda: table_of(types).lookup(Mapping(x=1)),
-        "lookup_bound": lambda: table.lookup_bound({"x": 1}),
+        "lookup, captured values": lambda: capturing(guards).lookup({"x": 1}),
         "find": lambda: table.find({"x": 1}),
         "lookup_call": lambda: table.lookup_call(1),
         "lookup_call by keys": lambda: table.lookup_call(1, **keywords),
-        "lookup_call_bound": lambda: table.lookup_call_bound(1),
+        "lookup_call, captured values": lambda: capturing(guards).lookup_call(1),
+        "explain a look-up": lambda: table.explain({"x": 1}),
     }
 
 

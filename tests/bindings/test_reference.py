@@ -28,9 +28,11 @@ PASTED = {
     "Relations": pasted.pasted_relation,
 }
 
-# Steps that fetch from every value: their rows have no value to fail with.
+# Steps that fetch from every value, kinds that pass every value: their rows have no
+# value to fail with.
 NEVER_FAIL = {
-    "builtin", "compute", "context_var", "f_locals", "global_", "module", "native_get",
+    "builtin", "compute", "context_var", "exists", "f_locals", "global_", "module",
+    "native_get",
     "type",
 }  # fmt: skip
 

@@ -128,6 +128,8 @@ SAID: list[tuple[str, Any]] = [
     ("live_referent(3)", TypeError),
     ("distinct_objects(1, 1.0, None)", True),
     ("distinct_objects(None, 1, None)", False),
+    ("exists(None)", True),
+    ("exists(Slots().empty)", AttributeError),
     ("int64(2**63 - 1) == 2**63 - 1", True),
     ("int64(2**63)", semantics.DoesNotHold),
     ("int64(2**62) + int64(2**62)", semantics.DoesNotHold),

@@ -214,3 +214,35 @@ def test_wrong_uses_are_refused() -> None:
         gt.Table(3)
     with pytest.raises(TypeError, match="not initialised"):
         gt.Table.__new__(gt.Table).lookup({})
+
+
+def test_the_tables_default_is_what_no_entry_gives() -> None:
+    missing = object()
+    table, guards = gt.Table(step, default=missing), gt.GuardManager(step)
+    assert table.lookup({}) is table.lookup_call(1, 2) is missing
+    guards.local("x").equals(3)
+    entry = table.add(guards, None)
+    assert table.lookup({"x": 3}) is table.lookup_call(3, 2) is None
+    assert table.lookup({"x": 4}) is table.lookup_call(4, 2) is missing
+    assert table.lookup({"x": 4}, "other") == "other"
+    table.remove(entry)
+    table.add(guards, None, captures={"x": guards.local("x")})
+    assert table.lookup({"x": 3}) == table.lookup_call(3, 2) == (None, {"x": 3})
+    assert table.lookup({"x": 4}) is table.lookup_call(4, 2) is missing
+    assert table.lookup({"x": 4}, "other") == "other"
+
+
+def test_explain_says_why_each_entry_misses() -> None:
+    table = gt.Table(step)
+    for value in (3, 4):
+        guards = gt.GuardManager(step)
+        guards.local("x").equals(value)
+        guards.local("y").type_match(int)
+        table.add(guards, value)
+    explained = table.explain({"x": 4, "y": ""})
+    assert [entry.entry.payload for entry in explained.entries] == [4, 3]
+    assert len(explained.entries[0].failures) == 1
+    assert "expected type_match(int)" in str(explained)
+    assert "x" in explained.differences
+    with pytest.raises(TypeError, match="mapping"):
+        table.explain(3)  # type: ignore[arg-type]

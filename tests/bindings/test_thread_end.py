@@ -89,6 +89,8 @@ for guards in (python, types, attribute):
     tables[guards].add(guards, "payload")
 table_of_options = gt.Table(options)
 table_of_options.add(gt.GuardManager(options), "payload")
+capturing = gt.Table(f)
+capturing.add(python, "payload", captures={"a": python.local("a")})
 
 
 def drop_entry():
@@ -137,10 +139,11 @@ WAYS = dict(
     lookup=lambda: tables[python].lookup({"a": 1}),
     lookup_a_property=lambda: tables[attribute].lookup({"a": Property()}),
     lookup_a_mapping=lambda: tables[types].lookup(Mapping()),
-    lookup_bound=lambda: tables[python].lookup_bound({"a": 1}),
+    lookup_captured=lambda: capturing.lookup({"a": 1}),
+    explain_lookup=lambda: tables[python].explain({"a": 1}),
     find=lambda: tables[python].find({"a": 1}),
     lookup_call=lambda: tables[python].lookup_call(1),
-    lookup_call_bound=lambda: tables[python].lookup_call_bound(1),
+    lookup_call_captured=lambda: capturing.lookup_call(1),
     lookup_call_by_keywords=lambda: table_of_options.lookup_call(
         1, **{Text("x"): 1, "x": 2}
     ),

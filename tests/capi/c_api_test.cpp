@@ -78,7 +78,8 @@ TEST_F(CApiTest, values_are_handed_over_without_an_allocation) {
     const int64_t local = api->tree_step(tree, 0, "local", &name, 1);
     const std::array nodes{local, api->tree_step(tree, local, "list_item", &zero, 1)};
     table = new_table();
-    ASSERT_EQ(api->table_add_bound(table, tree, this, nullptr, nodes.data(), 2), 1u);
+    ASSERT_EQ(api->table_add_capturing(table, tree, this, nullptr, nodes.data(), 2),
+              1u);
     api->tree_free(tree);
     const Owned<> subject = names.eval("[10**6]");
     PyObject* argument = subject.get();
@@ -86,16 +87,16 @@ TEST_F(CApiTest, values_are_handed_over_without_an_allocation) {
                                 storage.data(), storage.size()),
               GUARDTREE_HIT);
     std::array<PyObject*, 2> values{};
-    guardtree_bound bound{values.data(), values.size(), 0};
+    guardtree_captured captured{values.data(), values.size(), 0};
     int answer = GUARDTREE_MISS;
     const Allocations made = allocations_of([&] {
-        answer = api->lookup_bound(table, &view, scratch.data(), scratch.size(), &found,
-                                   &bound);
+        answer = api->lookup_captured(table, &view, scratch.data(), scratch.size(),
+                                      &found, &captured);
     });
     api->view_end(&view);
     EXPECT_EQ(answer, GUARDTREE_HIT);
     EXPECT_EQ(made.all(), 0u);
-    EXPECT_EQ(bound.count, 2u);
+    EXPECT_EQ(captured.count, 2u);
     EXPECT_EQ(values[0], subject.get());
     EXPECT_EQ(values[1], PyList_GET_ITEM(subject.get(), 0));
     for (PyObject* each : {values[0], values[1], name, zero})

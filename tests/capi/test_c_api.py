@@ -146,7 +146,7 @@ def test_a_hostile_client_meets_errors(
 
 
 def test_a_client_takes_what_guards_checked(build: Build) -> None:
-    run_all(load(build("bound")))
+    run_all(load(build("captured")))
 
 
 def pointer_of(capsule: Any) -> int:

@@ -154,6 +154,8 @@ def test_every_kind_comes_back(
         return
     again = reloaded(guards)
     for text, expected in ((passing, True), (failing, False)):
+        if not text:  # a kind that passes every value
+            continue
         value = eval(text, NAMES)
         assert guards.check({"x": value}) is expected
         assert again.check({"x": value}) is expected

@@ -105,7 +105,7 @@ def test_an_entry_that_gets_values_has_them(
     f.__name__, f.__qualname__ = "its", "its.own"
     guard = gt.guard_function(f)
     guards = gt.GuardManager(f)
-    guard.add(guards, new.__code__, bindings={"x": guards.local("a")})
+    guard.add(guards, new.__code__, captures={"x": guards.local("a")})
     assert names(f(1)) == ("its", "its.own")
     f.__name__ = "later"
     assert names(f(1)) == ("later", "its.own")

@@ -128,8 +128,8 @@ def way():
     def answer(frame):
         guards = gt.GuardManager(frame)
         guards.local("n").python(check)
-        bindings = {"v1": guards.local("n")}
-        return gt.GuardedCode(entry.__code__, guards, bindings=bindings)
+        captures = {"v1": guards.local("n")}
+        return gt.GuardedCode(entry.__code__, guards, captures=captures)
     _guardtree._force_called(False)  # values are bound in place or not at all
     hook(answer)
     run("entry")

@@ -58,9 +58,8 @@ def _(n: int) -> Run:
 
 each_table("Table.lookup", lambda table, n: table.lookup({"a": n - 1}))
 each_table("Table.lookup, missing", lambda table, n: table.lookup({"a": -1}))
-each_table("Table.lookup_bound", lambda table, n: table.lookup_bound({"a": n - 1}))
 each_table("Table.lookup_call", lambda table, n: table.lookup_call(n - 1))
-each_table("Table.lookup_call_bound", lambda table, n: table.lookup_call_bound(n - 1))
+each_table("Table.explain", lambda table, n: table.explain({"a": n - 1}))
 each_table("Table.find", lambda table, n: table.find({"a": n - 1}))
 each_table("Table.entries", lambda table, n: table.entries())
 each_table("Table.differences", lambda table, n: table.differences())

@@ -167,6 +167,7 @@ for kind, example_of in SPECIALISED.items():
 
 
 each_tree("GuardManager.clone", lambda guards, a: guards.clone())
+each_tree("GuardManager.include", lambda guards, a: guards.clone().include(guards))
 each_tree("GuardManager.clone, filtered", lambda guards, a: guards.clone(bool))
 each_tree("GuardManager.simplified", lambda guards, a: guards.simplified())
 each_tree("GuardManager.to_json", lambda guards, a: guards.to_json())

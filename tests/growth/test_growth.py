@@ -32,11 +32,11 @@ NO_PARTS = {
         ASK_AGAIN Answer.ASK_AGAIN Callback FrameState GuardFn GuardMiss
         Mode.RAISE_ON_MISS RAISE_ON_MISS StrictError
         __version__ GuardSyntaxError.report GuardRelation GuardCheck GuardCounts
-        AssumedGuards KeyPlan.alignment KeyPlan.bools KeyPlan.callables
+        AssumedGuards FactDifference KeyPlan.alignment KeyPlan.bools KeyPlan.callables
         KeyPlan.containers KeyPlan.device KeyPlan.divisor KeyPlan.floats KeyPlan.ints
         KeyPlan.others KeyPlan.shape KeyPlan.strides KeyPlan.strings MissedCall.args
-        MissedCall.arguments MissedCall.bindings
-        MissedCall.captures MissedCall.dispatcher MissedCall.guards MissedCall.kwargs
+        MissedCall.arguments MissedCall.captures
+        MissedCall.dispatcher MissedCall.guards MissedCall.kwargs
         MissedCall.original ProfileRow Simplification""",
     "a setting of the process, a thread or a code": """
         assumption_counts fail_code features get_eval_frame get_include get_policy
@@ -48,8 +48,10 @@ NO_PARTS = {
         DynamoFrameType.f_builtins DynamoFrameType.f_code DynamoFrameType.f_globals
         DynamoFrameType.f_lasti DynamoFrameType.f_lineno DynamoFrameType.f_locals
         DynamoFrameType.function EntryExplanation.failures Explanation.checks_run
-        Explanation.failures Explanation.invalidated Explanation.verdict Failure.error
-        Failure.expected Failure.found Failure.kind Failure.note Failure.path
+        Explanation.failures Explanation.invalidated Explanation.verdict
+        Failure.differences Failure.error
+        Failure.expected Failure.found Failure.kind Failure.nodes Failure.note
+        Failure.path
         Failure.python Frame.closure Frame.f_builtins Frame.f_code Frame.f_globals
         Frame.f_lasti Frame.f_lineno Frame.f_locals Frame.function GuardManager.code
         GuardManager.operands GuardManager.step GuardProfile.checks
@@ -79,6 +81,7 @@ NO_PARTS = {
         GuardManager.has_attr GuardManager.has_static_attr GuardManager.id_match
         GuardManager.id_match_held GuardManager.instance_attr GuardManager.instance_of
         GuardManager.int_range GuardManager.int_sign GuardManager.is_false
+        GuardManager.exists
         GuardManager.is_none GuardManager.is_not_none GuardManager.is_true
         GuardManager.kwdefaults GuardManager.lacks_attr GuardManager.lacks_static_attr
         GuardManager.lacks_instance_attr GuardManager.length

@@ -129,6 +129,15 @@ protected:
             return answer ? Verdict::pass : Verdict::fail;
     }
 
+    /// False for examples of a kind that passes every value.
+    static bool can_fail(const Example& example) { return !example.fail.empty(); }
+
+    /// The values of an example: one that passes, and one that fails, if there is one.
+    static std::vector<std::string_view> values_of(const Example& example) {
+        if (!can_fail(example)) return {example.pass};
+        return {example.pass, example.fail};
+    }
+
     /// A program of one check of this kind on local x.
     std::string call(const Example& example) {
         return std::string(K::info.name) + "(" + std::string(example.operands) + ")";
@@ -142,8 +151,9 @@ TYPED_TEST(KindConformance, answers_its_examples_as_documented_and_as_the_oracle
         SCOPED_TRACE(this->call(example));
         const Owned<> operands = this->operands_of(example);
         const TypeParam kind = this->read(operands.get());
-        for (const bool passes : {true, false}) {
-            const std::string source(passes ? example.pass : example.fail);
+        for (const std::string_view text : this->values_of(example)) {
+            const bool passes = text.data() == example.pass.data();
+            const std::string source(text);
             SCOPED_TRACE(source);
             const Owned<> value = this->names.eval(source);
             EXPECT_EQ(this->check(kind, value.get()),
@@ -159,7 +169,7 @@ TYPED_TEST(KindConformance, leaves_references_and_the_error_state_alone) {
         SCOPED_TRACE(this->call(example));
         const Owned<> operands = this->operands_of(example);
         const TypeParam kind = this->read(operands.get());
-        for (const std::string_view source : {example.pass, example.fail}) {
+        for (const std::string_view source : this->values_of(example)) {
             const Owned<> value = this->names.eval(std::string(source));
             this->check(kind, value.get());  // fills caches of types and exceptions
             const Py_ssize_t before = Py_REFCNT(value.get());
@@ -176,7 +186,7 @@ TYPED_TEST(KindConformance, allocates_nothing_unless_it_calls_python) {
         SCOPED_TRACE(this->call(example));
         const Owned<> operands = this->operands_of(example);
         const TypeParam kind = this->read(operands.get());
-        for (const std::string_view source : {example.pass, example.fail}) {
+        for (const std::string_view source : this->values_of(example)) {
             const Owned<> value = this->names.eval(std::string(source));
             this->check(kind, value.get());  // the first array registers its type
             const Allocations made =
@@ -198,15 +208,17 @@ TYPED_TEST(KindConformance,
             return "{'x': (" + std::string(value) + comma + ")}";
         };
         EXPECT_EQ(on_slot.verdict(locals(example.pass, "")), Verdict::pass);
-        EXPECT_EQ(on_slot.verdict(locals(example.fail, "")), Verdict::fail);
         EXPECT_EQ(on_item.verdict(locals(example.pass, ",")), Verdict::pass);
-        EXPECT_EQ(on_item.verdict(locals(example.fail, ",")), Verdict::fail);
         EXPECT_EQ(on_slot.verdict("{}"), Verdict::fail);
+        if (!this->can_fail(example)) continue;
+        EXPECT_EQ(on_slot.verdict(locals(example.fail, "")), Verdict::fail);
+        EXPECT_EQ(on_item.verdict(locals(example.fail, ",")), Verdict::fail);
     }
 }
 
 TYPED_TEST(KindConformance, says_operand_and_value_when_it_fails) {
     for (const Example& example : this->examples()) {
+        if (!this->can_fail(example)) continue;
         SCOPED_TRACE(this->call(example));
         Guards guards(this->names);
         guards.guard({"local('x')", this->call(example)});

@@ -180,8 +180,8 @@ for covers, how in MESSAGES.items():
     )  # fmt: skip
 
 
-class Bindings(dict[str, Any]):
-    """Bindings whose items are user code."""
+class Captures(dict[str, Any]):
+    """Captures whose items are user code."""
 
     act: Act
 
@@ -193,16 +193,16 @@ class Bindings(dict[str, Any]):
         return super().__getitem__(name)
 
 
-def bound(g: Any, act: Act) -> int:
+def captured(g: Any, act: Act) -> int:
     scope = function()
     guards, table = gt.GuardManager(scope), gt.Table(scope)
-    bindings = Bindings(x=guards.local("a"))
-    bindings.act = act
-    table.add(guards, 1, bindings=bindings)
+    captures = Captures(x=guards.local("a"))
+    captures.act = act
+    table.add(guards, 1, captures=captures)
     return len(table)
 
 
-building("bindings in Python", bound, 1, "Table.add")
+building("captures in Python", captured, 1, "Table.add")
 
 
 def switched(g: Any, act: Act) -> bool:

@@ -27,14 +27,23 @@ from scene import (
 SUBJECT = {"a": 1, "b": 2}
 
 
-def on_table(name: str, look: Callable[[gt.Table], Any], answer: Any) -> None:
-    """A way of Table: the entry is removed by `remove`."""
+def on_table(
+    name: str,
+    look: Callable[[gt.Table], Any],
+    answer: Any,
+    captures: bool = False,
+    ordinary: Any = None,
+) -> None:
+    """A way of Table: the entry is removed by `remove`. `ordinary`: what it gives where
+    the guard raises."""
+    how = "python guard, captured values" if captures else "python guard"
 
-    @entry_point(f"{name}, python guard", name, "GuardManager.python")
+    @entry_point(f"{name}, {how}", name, "GuardManager.python")
     def make(act: Act) -> Case:
         scope = function()
         guards, table = guarded(act, scope), gt.Table(scope)
-        entry = table.add(guards, "payload")
+        paths = {"b": guards.local("b")} if captures else None
+        entry = table.add(guards, "payload", captures=paths)
 
         def remove() -> None:
             if len(table):
@@ -46,14 +55,18 @@ def on_table(name: str, look: Callable[[gt.Table], Any], answer: Any) -> None:
             found = look(table)
             return "entry" if isinstance(found, gt.TableEntry) else found
 
-        return Case(run, answer, remove, None, scope, ordinary=None)
+        return Case(run, answer, remove, None, scope, ordinary=ordinary)
 
 
 on_table("Table.lookup", lambda table: table.lookup(SUBJECT), "payload")
 on_table("Table.find", lambda table: table.find(SUBJECT), "entry")
-on_table("Table.lookup_bound", lambda t: t.lookup_bound(SUBJECT), ("payload", {}))
+CAPTURED = ("payload", {"b": 2})
+on_table("Table.lookup", lambda table: table.lookup(SUBJECT), CAPTURED, True)
 on_table("Table.lookup_call", lambda table: table.lookup_call(1), "payload")
-on_table("Table.lookup_call_bound", lambda t: t.lookup_call_bound(1), ("payload", {}))
+on_table("Table.lookup_call", lambda table: table.lookup_call(1, 2), CAPTURED, True)
+on_table(
+    "Table.explain", lambda table: len(table.explain(SUBJECT).entries), 1, ordinary=1
+)
 
 
 @entry_point("lookup: the second entry passes", "Table.lookup")
@@ -106,15 +119,19 @@ on_guards("GuardProfile.check", lambda g: g.profile().check(SUBJECT), True, Fals
 # --- The same on a mapping whose items are user code.
 
 
-def on_mapping(name: str, look: Callable[[gt.Table, Any], Any], answer: Any) -> None:
+def on_mapping(
+    name: str, look: Callable[[gt.Table, Any], Any], answer: Any, captures: bool = False
+) -> None:
     """A look-up in a mapping: what its items raise comes out."""
+    how = "mapping in Python, captured values" if captures else "mapping in Python"
 
-    @entry_point(f"{name}, mapping in Python", name)
+    @entry_point(f"{name}, {how}", name)
     def make(act: Act) -> Case:
         scope = function()
         guards, table = gt.GuardManager(scope), gt.Table(scope)
         guards.local("a").type_match(int)
-        entry = table.add(guards, "payload")
+        paths = {"b": guards.local("b")} if captures else None
+        entry = table.add(guards, "payload", captures=paths)
 
         def remove() -> None:
             if len(table):
@@ -129,7 +146,8 @@ def on_mapping(name: str, look: Callable[[gt.Table, Any], Any], answer: Any) -> 
 
 on_mapping("Table.lookup", lambda table, of: table.lookup(of), "payload")
 on_mapping("Table.find", lambda table, of: table.find(of), "entry")
-on_mapping("Table.lookup_bound", lambda t, of: t.lookup_bound(of), ("payload", {}))
+on_mapping("Table.lookup", lambda table, of: table.lookup(of), CAPTURED, True)
+on_mapping("Table.explain", lambda t, of: len(t.explain(of).entries), 1)
 
 
 def on_mapped_guards(name: str, look: Callable[[Any, Any], Any], answer: Any) -> None:

@@ -97,6 +97,7 @@ GIVEN: dict[str, Callable[[], Any]] = {
     "EntryExplanation": lambda: gt.explain(CACHED, {"a": 1, "b": 2}).entries[0],
     "Explanation": lambda: EXPLANATION,
     "Failure": lambda: EXPLANATION.failures[0],
+    "FactDifference": lambda: gt.FactDifference("shape", 0, "8", "9"),
     "GuardCheck": lambda: TREE.checks()[0],
     "GuardCounts": TREE.counts,
     "GuardManager": lambda: TREE.local("a"),
@@ -280,7 +281,7 @@ for name, call, error in (
     ("JSON", "gt.from_json('{{\"guardtree\": 9}}', f)", "ValueError"),
     ("no JSON", "gt.from_json('{{', f)", "ValueError"),
     ("no form in JSON", "UNPORTABLE.to_json()", "ValueError"),
-    ("bindings", "TABLE.add(TREE, 1, bindings={{'x': odd}})", "TypeError"),
+    ("captures", "TABLE.add(TREE, 1, captures={{'x': odd}})", "TypeError"),
     ("no mapping", "TREE.check(odd)", "TypeError"),
 ):
     refused(name, call.replace("{{", "{").replace("}}", "}"), error)

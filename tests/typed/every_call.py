@@ -56,6 +56,7 @@ def inspect_guards() -> None:
     assert_type(guards.counts(), gt.GuardCounts)
     assert_type(guards.clone(lambda each: each.kind != "equals"), gt.GuardManager)
     assert_type(guards.simplified(), gt.Simplification)
+    assert_type(guards.clone().include(guards, note="again"), gt.GuardManager)
     assert_type(guards.simplified().guards, gt.GuardManager)
     check, relation = guards.checks()[0], guards.relations()[0]
     assert_type((check.path, check.kind, check.python), tuple[str, str, str])
@@ -79,6 +80,8 @@ def explain_guards() -> None:
     texts = [failure.path, failure.kind, failure.python, failure.expected]
     assert_type([*texts, failure.found, failure.error], list[str])
     assert_type(failure.to_dict(), dict[str, Any])
+    assert_type(failure.differences, list[gt.FactDifference])
+    assert_type(failure.nodes, list[gt.GuardManager])
     print(failure.note)
 
 
@@ -113,18 +116,18 @@ def profile_guards() -> None:
 
 
 def use_a_table() -> None:
-    table = gt.Table(scale)
+    table = gt.Table(scale, default="none")
     guards = guards_of(scale)
-    entry = table.add(guards, "payload", bindings={"seen": guards.local("x")})
+    entry = table.add(guards, "payload", captures={"seen": guards.local("x")})
     assert_type(entry, gt.TableEntry)
     assert_type((entry.guards, entry.hits), tuple[gt.GuardManager, int])
     assert_type((entry.errors, entry.last_error), tuple[int, BaseException | None])
-    assert entry.payload == table.lookup({"x": 3, "factor": 2}) == table.lookup_call(3)
     assert table.lookup({"x": ""}, "missing") == "missing" and len(table) == 1
+    assert table.lookup_call("") == "none"
+    assert_type(table.explain({"x": ""}), gt.CacheExplanation)
     assert_type(table.find({"x": 3}), gt.TableEntry | None)
-    bound = table.lookup_bound({"x": 3, "factor": 2})
-    assert_type(bound, tuple[Any, dict[str, Any]] | None)
-    assert bound == table.lookup_call_bound(3) == ("payload", {"seen": 3})
+    found = table.lookup({"x": 3, "factor": 2})
+    assert found == table.lookup_call(3) == (entry.payload, {"seen": 3})
     assert_type(table.entries(), list[gt.TableEntry])
     assert_type(table.differences(), dict[str, list[str]])
     table.remove(entry)

@@ -61,6 +61,7 @@ from .callbacks import (
 )
 from .descriptions import (
     AssumedGuards,
+    FactDifference,
     GuardCheck,
     GuardCounts,
     GuardRelation,
@@ -102,6 +103,7 @@ __all__ = [
     "EntryExplanation",
     "Event",
     "Explanation",
+    "FactDifference",
     "Failure",
     "Frame",
     "FrameState",

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self, final
 
 from .descriptions import (
     AssumedGuards,
+    FactDifference,
     GuardCheck,
     GuardCounts,
     GuardRelation,
@@ -95,10 +96,20 @@ class Failure:
     def error(self) -> str:
         """What it raised; empty for a plain failure."""
     @property
+    def differences(self) -> list[FactDifference]:
+        """A FactDifference for each fact that differs, of a kind that checks several:
+        tensor_match. Otherwise empty.
+        """
+    @property
+    def nodes(self) -> list[GuardManager]:
+        """The nodes of the guarded values: one, or those of a relation. Empty where
+        the guards were no GuardManager.
+        """
+    @property
     def note(self) -> Any:
         """What note() said of the guard, or None."""
     def to_dict(self) -> dict[str, Any]:
-        """All of it as a dict, by these names."""
+        """All of it but the nodes, as a dict by these names."""
 
 class Explanation:
     """What explain found; true when all guards pass."""
@@ -215,6 +226,11 @@ class GuardManager:
     def note(self, note: object) -> Self:
         """Keeps any object with the guard that was added last, for explanations: where
         it comes from, say. Returns the same handle.
+        """
+    def include(self, guards: GuardManager, *, note: object = None) -> Self:
+        """Adds all guards of another tree for the same code to this one, as they are
+        now, with their notes. `note` is put on each that has none. Call it on the
+        root. Returns the same handle.
         """
     def simplified(self) -> Simplification:
         """A Simplification: new guards for the same scope that give the same verdicts,
@@ -476,6 +492,11 @@ class GuardManager:
         floats are compared by bits. The constant is copied. In Python:
         `same_constant(value, expected)`."""
 
+    def exists(self) -> Self:
+        """There is a value: the local is bound, and each step finds something. Any
+        value passes. A step without a check is not evaluated, so say this where
+        nothing else is guarded. In Python: `exists(value)`."""
+
     def float_is_nan(self) -> Self:
         """A float (exactly) that is a NaN of any bits. In Python: `type(value) is
         float and value != value`."""
@@ -701,7 +722,7 @@ class GuardedCode:
     edits of the GuardManager change nothing. Raises when `code` is not a code
     object or does not fit the guarded one, saying what differs; with `verify`
     (None: in strict mode), also when it may crash the interpreter: see
-    guardtree.bytecode.verify. `bindings`: a dict of locals of `code`, no arguments,
+    guardtree.bytecode.verify. `captures`: a dict of locals of `code`, no arguments,
     to paths of the GuardManager; the code finds them bound to the very values that
     the guards checked. Such code runs on no frame that its guards did not pass, nor
     in the few frames that cannot become its own where they lie.
@@ -712,7 +733,7 @@ class GuardedCode:
         code: CodeType,
         check_fn: Callable[[dict[str, Any]], object],  # a GuardManager is one
         *,
-        bindings: dict[str, GuardManager] | None = None,
+        captures: dict[str, GuardManager] | None = None,
         verify: bool | None = None,
     ) -> None: ...
     @property
@@ -763,45 +784,42 @@ class TableEntry:
 class Table:
     """Guards with payloads for the calls of one function, looked up without a hook:
     Table(function). Entries are tried in the order they were added; the first whose
-    guards pass is the answer, found without trying all.
+    guards pass is the answer, found without trying all. `default`: what a look-up
+    returns when there is none.
     """
 
-    def __init__(self, scope: _Scope) -> None: ...
+    def __init__(self, scope: _Scope, *, default: Any = None) -> None: ...
     def __len__(self) -> int: ...
     def add(
         self,
         guards: GuardManager,
         payload: Any,
         *,
-        bindings: dict[str, GuardManager] | None = None,
+        captures: dict[str, GuardManager] | None = None,
     ) -> TableEntry:
         """Adds guards, as they are now, behind all others. `payload`: what lookup
-        gives for them. `bindings`: a dict of names to paths of the guards, whose
-        values lookup_bound gives; a path without a check only has to be there.
+        gives for them. `captures`: a dict of names to paths of the guards, whose
+        values lookup gives with the payload; a path without a check only has to be
+        there.
         """
     def remove(self, entry: TableEntry) -> None:
         """Takes an entry out."""
-    def lookup(self, subject: _Subject, default: Any = None, /) -> Any:
-        """The payload of the first entry, oldest first, whose guards pass; `default`
-        when there is none. `subject` is a mapping of local names, or the frame
-        given to a callback. Its cost does not grow with the number of entries where
-        they differ in types, constants, identities, lengths or sizes.
+    def lookup(self, subject: _Subject, default: Any = ..., /) -> Any:
+        """The payload of the first entry, oldest first, whose guards pass. Of an entry
+        with captures it is a pair: the payload, and a dict of the very values that
+        the guards checked in this look-up. `default`, or the table's, when there is
+        no entry. `subject` is a mapping of local names, or the frame given to a
+        callback. Its cost does not grow with the number of entries where they
+        differ in types, constants, identities, lengths or sizes.
         """
     def lookup_call(self, /, *args: Any, **kwargs: Any) -> Any:
         """As lookup, for a call of the table's function with these arguments:
         defaults, *args and **kwargs are bound as Python does, and no dict is made
-        for it. None when no entry's guards pass. TypeError where the call does not
-        fit the function.
+        for it. The table's default when no entry's guards pass. TypeError where the
+        call does not fit the function.
         """
-    def lookup_bound(self, subject: _Subject) -> tuple[Any, dict[str, Any]] | None:
-        """As lookup, but the payload and a dict of what the entry's bindings name: the
-        very values that its guards checked in this look-up. None when no entry's
-        guards pass.
-        """
-    def lookup_call_bound(
-        self, /, *args: Any, **kwargs: Any
-    ) -> tuple[Any, dict[str, Any]] | None:
-        """The same for a call with these arguments, as lookup_call takes them."""
+    def explain(self, subject: _Subject) -> CacheExplanation:
+        """Why a look-up of `subject` would miss: every entry's failed guards."""
     def find(self, subject: _Subject) -> TableEntry | None:
         """As lookup, but the entry itself, or None."""
     def entries(self) -> list[TableEntry]:
@@ -832,16 +850,16 @@ class GuardedFunction:
         guards: GuardManager,
         target: _Code,
         *,
-        bindings: dict[str, GuardManager] | None = None,
-        captures: Sequence[GuardManager] | None = None,
+        captures: dict[str, GuardManager] | Sequence[GuardManager] | None = None,
     ) -> TableEntry:
         """Adds guards, as they are now, behind all others. `target`: what a call that
         passes them runs. Code (of the same arguments) runs with the function's
         globals, closure and defaults; any other callable is called with the
-        arguments as the call gave them. `bindings`: a dict of names to paths of the
-        guards; a callable gets the very values that they checked as keyword
-        arguments, code as locals of its own. `captures`: a list of paths; the
-        callable gets these values, in this order, and nothing else.
+        arguments as the call gave them. `captures`: paths of the guards, whose
+        values the target gets, the very ones that were checked. A dict of names to
+        paths: a callable gets them as further keyword arguments, code as locals of
+        its own. A list of paths: the callable gets these values, in this order, and
+        nothing else.
         """
     def remove(self, entry: TableEntry) -> None:
         """Takes an entry out."""
@@ -916,16 +934,16 @@ class Dispatcher:
         guards: GuardManager,
         target: CodeType | Callable[..., Any],
         *,
-        bindings: dict[str, GuardManager] | None = None,
-        captures: Sequence[GuardManager] | None = None,
+        captures: dict[str, GuardManager] | Sequence[GuardManager] | None = None,
     ) -> TableEntry:
         """Adds guards, as they are now, behind all others. `target`: what a call that
         passes them runs. Code (of the same arguments) runs with the function's
         globals, closure and defaults; any other callable is called with the
-        arguments as the call gave them. `bindings`: a dict of names to paths of the
-        guards; a callable gets the very values that they checked as keyword
-        arguments, code as locals of its own. `captures`: a list of paths; the
-        callable gets these values, in this order, and nothing else.
+        arguments as the call gave them. `captures`: paths of the guards, whose
+        values the target gets, the very ones that were checked. A dict of names to
+        paths: a callable gets them as further keyword arguments, code as locals of
+        its own. A list of paths: the callable gets these values, in this order, and
+        nothing else.
         """
     def remove(self, entry: TableEntry) -> None:
         """Takes an entry out."""
@@ -1116,7 +1134,7 @@ def _observe(
 def _set_strict(on: bool) -> bool: ...
 def _set_miss_maker(make: Callable[[Frame], BaseException]) -> None: ...
 def _names_for_calls(
-    code: CodeType, guards: GuardManager, bindings: dict[str, GuardManager] | None
+    code: CodeType, guards: GuardManager, captures: dict[str, GuardManager] | None
 ) -> tuple[str, ...]: ...
 def _hook_installed() -> bool: ...
 def _hooked_threads() -> int: ...

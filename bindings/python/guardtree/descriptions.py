@@ -47,6 +47,20 @@ class GuardRelation:
 
 
 @dataclass(frozen=True)
+class FactDifference:
+    """One fact of a value that is not what a guard expects."""
+
+    fact: str
+    """The fact: ``shape``, ``dtype``."""
+    index: int | None
+    """The dimension of ``shape`` and ``strides``; otherwise None."""
+    expected: str
+    """What the guard expects: ``8``, ``1 to 8``, ``float32``."""
+    found: str
+    """What the value has."""
+
+
+@dataclass(frozen=True)
 class GuardCounts:
     """The numbers of nodes, checks and relations, and of checks of each kind."""
 

@@ -21,13 +21,12 @@ class MissedCall:
     """A call that no entry serves, as ``on_miss`` gets it.
 
     ``on_miss`` fills ``guards``, which say when the same result may serve a call, and
-    returns what such calls run. It may set ``bindings`` or ``captures``: see ``add``.
+    returns what such calls run. It may set ``captures``: see ``add``.
     """
 
     __slots__ = (
         "args",
         "arguments",
-        "bindings",
         "captures",
         "dispatcher",
         "guards",
@@ -51,8 +50,7 @@ class MissedCall:
         self.args = args
         self.kwargs = kwargs
         """The arguments as the call gave them."""
-        self.bindings: dict[str, GuardManager] | None = None
-        self.captures: Sequence[GuardManager] | None = None
+        self.captures: dict[str, GuardManager] | Sequence[GuardManager] | None = None
 
     def __repr__(self) -> str:
         return f"<guardtree.MissedCall with {', '.join(self.arguments) or 'nothing'}>"

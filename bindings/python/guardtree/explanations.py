@@ -85,9 +85,9 @@ class EntryExplanation:
         hits = "1 hit" if self.hits == 1 else f"{self.hits} hits"
         if not count:
             return f"entry {self.index} ({hits}): all guards pass"
-        told = "1 guard does" if count == 1 else f"{count} guards do"
+        which = "1 guard does" if count == 1 else f"{count} guards do"
         lines = str(self.explanation).replace("\n", "\n  ")
-        return f"entry {self.index} ({hits}): {told} not pass\n  {lines}"
+        return f"entry {self.index} ({hits}): {which} not pass\n  {lines}"
 
 
 def _difference_lines(differences: dict[str, list[str]], most: int = 8) -> list[str]:
@@ -95,9 +95,9 @@ def _difference_lines(differences: dict[str, list[str]], most: int = 8) -> list[
     only = "only " if len(differences) == 1 else ""
     lines = []
     for fact, demands in differences.items():
-        told = [demand or "anything" for demand in demands[:most]]
-        told += ["..."] if len(demands) > most else []
-        lines.append(f"entries differ {only}in {fact}: {', '.join(told)}")
+        shown = [demand or "anything" for demand in demands[:most]]
+        shown += ["..."] if len(demands) > most else []
+        lines.append(f"entries differ {only}in {fact}: {', '.join(shown)}")
     return lines
 
 
@@ -165,13 +165,13 @@ def nearest(made: list[EntryExplanation]) -> tuple[EntryExplanation, ...]:
 
 def explanation_of_calls(
     name: str,
-    told: list[tuple[TableEntry, Explanation]],
+    explained: list[tuple[TableEntry, Explanation]],
     differences: dict[str, list[str]],
 ) -> CacheExplanation:
     """What the entries of a GuardedFunction or Dispatcher say of a call."""
     made = [
         EntryExplanation(index, entry.hits, entry, explanation)
-        for index, (entry, explanation) in enumerate(told)
+        for index, (entry, explanation) in enumerate(explained)
     ]
     return CacheExplanation(name, nearest(made), differences, ())
 
@@ -179,8 +179,8 @@ def explanation_of_calls(
 def report_of_calls(calls: Any) -> str:
     """The counts of a GuardedFunction or Dispatcher, and each entry with its guards."""
     counts = calls.stats()
-    told = [f"{count} {name}" for name, count in counts.items() if name != "entries"]
-    lines = [f"{calls!r}: {', '.join(told)}"]
+    counted = [f"{count} {name}" for name, count in counts.items() if name != "entries"]
+    lines = [f"{calls!r}: {', '.join(counted)}"]
     for index, entry in enumerate(calls.entries()):
         hits = "1 hit" if entry.hits == 1 else f"{entry.hits} hits"
         lines.append(f"entry {index} ({hits}) runs {entry.payload!r}")

@@ -68,7 +68,7 @@ def guard_function(
     and defaults, or any callable, which gets the arguments of the call. The entries
     live as long as the function. Calling this again returns the same object.
 
-    ``add(guards, target, bindings={"name": guards.local("x").attr("y")})`` also passes
+    ``add(guards, target, captures={"name": guards.local("x").attr("y")})`` also passes
     on the very values that the guards checked. A callable gets them as additional
     keyword arguments. Code gets them as local variables, which are bound when it
     starts.
@@ -323,7 +323,7 @@ class HookedFunction:
         guards: GuardManager,
         target: CodeType | Callable[..., Any],
         *,
-        bindings: dict[str, GuardManager] | None = None,
+        captures: dict[str, GuardManager] | None = None,
     ) -> CacheEntry:
         """Adds an entry after all others: the current guards and a target."""
         if self._is_restored or self.function is None:
@@ -332,7 +332,7 @@ class HookedFunction:
             )
         if not isinstance(guards, GuardManager):
             raise TypeError(f"expected a GuardManager, found {guards!r}")
-        names = _guardtree._names_for_calls(self._code, guards, bindings)
+        names = _guardtree._names_for_calls(self._code, guards, captures)
         reference: Callable[[], Any] | None = None
         if isinstance(target, CodeType):
             code = target
@@ -349,7 +349,7 @@ class HookedFunction:
                 "add(target): expected a code object or a callable, found "
                 f"{target!r} ({type(target).__name__})"
             )
-        guarded = GuardedCode(code, guards, bindings=bindings)
+        guarded = GuardedCode(code, guards, captures=captures)
         return _guardtree._add_listed_entry(
             self._code, guarded, self._entries, (target, reference)
         )
@@ -406,8 +406,8 @@ class HookedFunction:
 
     def stats(self) -> dict[str, int]:
         """hits, misses, errors, entries, other_code (0: such calls are not seen)."""
-        told = _guardtree.code_stats(self._code)
-        counts = {name: int(told[name]) for name in ("hits", "misses", "errors")}
+        stats = _guardtree.code_stats(self._code)
+        counts = {name: int(stats[name]) for name in ("hits", "misses", "errors")}
         return {**counts, "entries": len(self), "other_code": 0}
 
 

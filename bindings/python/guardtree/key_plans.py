@@ -63,12 +63,12 @@ class KeyPlan:
                 refuse_fact(name, ("a positive int",), number)
 
     def __repr__(self) -> str:
-        told = [
+        given = [
             f"{each.name}={getattr(self, each.name)!r}"
             for each in fields(self)
             if getattr(self, each.name) != each.default
         ]
-        return f"KeyPlan({', '.join(told)})"
+        return f"KeyPlan({', '.join(given)})"
 
 
 def refuse_fact(name: str, choices: tuple[str, ...], found: object) -> None:

@@ -67,14 +67,14 @@ Owned look_up(const Guarded& guarded, _PyInterpreterFrame* frame, Arguments& to)
     if (api->view_of_frame(&view, frame) != GUARDTREE_HIT) return {};
     std::array<PyObject*, max_words> scratch;
     std::array<PyObject*, max_arguments> values;
-    guardtree_bound bound{values.data(), values.size(), 0};
+    guardtree_captured captured{values.data(), values.size(), 0};
     guardtree_found found;
     is_looking = true;
-    const int answer = api->lookup_bound(guarded.table, &view, scratch.data(),
-                                         scratch.size(), &found, &bound);
+    const int answer = api->lookup_captured(guarded.table, &view, scratch.data(),
+                                            scratch.size(), &found, &captured);
     Owned replacement;
     if (answer == GUARDTREE_HIT) replacement = share(found.payload);
-    for (size_t i = 0; i < bound.count; ++i) to[i].reset(values[i]);
+    for (size_t i = 0; i < captured.count; ++i) to[i].reset(values[i]);
     api->view_end(&view);
     is_looking = false;
     return replacement;
@@ -173,8 +173,8 @@ bool add_entry(Guarded& guarded, PyObject* function, const char* guards,
     if (find_arguments(tree, guarded, nodes.data())) {
         const auto release = [](void* it) { Py_DecRef(static_cast<PyObject*>(it)); };
         Owned payload = share(replacement);
-        entry = api->table_add_bound(guarded.table, tree, payload.get(), release,
-                                     nodes.data(), guarded.count);
+        entry = api->table_add_capturing(guarded.table, tree, payload.get(), release,
+                                         nodes.data(), guarded.count);
         if (entry) payload.release();
     }
     api->tree_free(tree);

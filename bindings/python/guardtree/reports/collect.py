@@ -39,14 +39,14 @@ def subject_texts(subject: Subject | None) -> dict[str, str] | None:
 
 
 def tree_entry(
-    guards: GuardManager, subject: Subject | None, repeat: int, **told: Any
+    guards: GuardManager, subject: Subject | None, repeat: int, **data: Any
 ) -> Document:
     """An entry with its rows, and what they say of the subject."""
     explanation = profile = None
     if subject is not None:
         explanation = guards.explain(subject)
-        told["verdict"] = explanation.verdict
-        told["invalidated"] = explanation.invalidated
+        data["verdict"] = explanation.verdict
+        data["invalidated"] = explanation.invalidated
         if repeat:
             profile = guards.profile()
             for _ in range(repeat):
@@ -54,8 +54,8 @@ def tree_entry(
     rows = rows_of(guards, explanation, profile)
     times = [row["ns"] for row in rows if "ns" in row]
     if times:
-        told["ns"] = round(sum(times), 1)
-    return {**told, "rows": rows}
+        data["ns"] = round(sum(times), 1)
+    return {**data, "rows": rows}
 
 
 def callable_row(entry: _guardtree.CacheEntry) -> Row:
@@ -74,28 +74,28 @@ def cache_entry(
     entry: Any, explained: Any, subject: Subject | None, repeat: int
 ) -> Document:
     """An entry of a code object's cache."""
-    told = {"hits": entry.hits, "errors": entry.errors}
-    told["last_error"] = error_text(entry.last_error)
-    told["runs"] = entry.code.co_qualname
+    data = {"hits": entry.hits, "errors": entry.errors}
+    data["last_error"] = error_text(entry.last_error)
+    data["runs"] = entry.code.co_qualname
     if isinstance(entry.check_fn, GuardManager):
-        return tree_entry(entry.check_fn, subject, repeat, **told)
+        return tree_entry(entry.check_fn, subject, repeat, **data)
     row = callable_row(entry)
     if explained is not None:
         failed = explained.explanation.failures
-        told["verdict"] = explained.explanation.verdict
-        row["state"] = told["verdict"]
+        data["verdict"] = explained.explanation.verdict
+        row["state"] = data["verdict"]
         for failure in failed:
             row.update(expected=cut(failure.expected), found=failure.found)
             row.update({"error": cut(failure.error)} if failure.error else {})
-    return {**told, "rows": [row]}
+    return {**data, "rows": [row]}
 
 
 def table_entry(entry: Any, subject: Subject | None, repeat: int) -> Document:
     """An entry of a table or of a guarded function."""
-    told = {"hits": entry.hits, "errors": entry.errors}
-    told["last_error"] = error_text(entry.last_error)
-    told["runs"] = value_text(entry.payload)
-    return tree_entry(entry.guards, subject, repeat, **told)
+    data = {"hits": entry.hits, "errors": entry.errors}
+    data["last_error"] = error_text(entry.last_error)
+    data["runs"] = value_text(entry.payload)
+    return tree_entry(entry.guards, subject, repeat, **data)
 
 
 def differences_of(found: dict[str, list[str]]) -> list[Document]:
@@ -178,7 +178,7 @@ def of_guards(guards: GuardManager, subject: Subject | None, repeat: int) -> Doc
 
 
 def found_of(target: Any, subject: Subject | None, repeat: int) -> Document:
-    """What is told of the target, by its type."""
+    """What is shown of the target, by its type."""
     if isinstance(target, MethodType):
         target = target.__func__
     if isinstance(target, HookedFunction):  # CPython 3.11: the entries of its code

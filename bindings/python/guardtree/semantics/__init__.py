@@ -52,6 +52,7 @@ from .natives import (
 from .objects import (
     dict_of_module,
     distinct_objects,
+    exists,
     has_instance_attr,
     has_len,
     has_static_attr,
@@ -83,6 +84,7 @@ __all__ = [
     "dict_of_module",
     "dict_of_type",
     "distinct_objects",
+    "exists",
     "get_native",
     "has_aligned_data",
     "has_builtin_len",

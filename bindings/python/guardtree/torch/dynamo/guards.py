@@ -79,7 +79,7 @@ class Maker:
 
     def __init__(self, recorder: LiveRecorder, is_dual: bool) -> None:
         self.recorder, self.is_dual = recorder, is_dual
-        self.told: set[str] = set()
+        self.warned: set[str] = set()
         self.differences: list[str] = []
         """Of dual mode, until they are raised."""
         self.checks = 0
@@ -133,8 +133,8 @@ class Maker:
         """Torch's own tree checks this entry."""
         is_ours = isinstance(error, (RefusedError, LostError))
         why = str(error) if is_ours else f"{type(error).__name__}: {error}"
-        if why not in self.told:
-            self.told.add(why)
+        if why not in self.warned:
+            self.warned.add(why)
             log.warning("torch's own guards check %s: %s", frame.f_code.co_name, why)
         guards = keyed(frame, key)
         guards.python(root.check).note("torch's own guards")

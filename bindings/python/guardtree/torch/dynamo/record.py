@@ -189,9 +189,9 @@ def compare(recording: Recording) -> None:
             raise LostError(f"the manager of {manager.get_source()}")
         seen.add(id(manager))
         found = [type(leaf).__name__ for leaf in leafs_of(manager)]
-        told = [CLASSES.get(kind, kind.upper()) for kind, _ in node.leafs]
-        if found != told:
-            raise LostError(f"leafs of {node.source}: {found}, written down {told}")
+        written = [CLASSES.get(kind, kind.upper()) for kind, _ in node.leafs]
+        if found != written:
+            raise LostError(f"leafs of {node.source}: {found}, written down {written}")
         shared = len(manager.get_leaf_guards()) - len(found)
         if shared != members.count(id(manager)):
             raise LostError(f"a relation of {node.source}")

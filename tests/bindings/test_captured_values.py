@@ -1,4 +1,4 @@
-"""Bindings: what guards checked is handed to what a hit runs, and fetched once."""
+"""Captures: what guards checked is handed to what a hit runs, and fetched once."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def bound_table(payload: object = "hit") -> tuple[gt.Table, gt.GuardManager]:
     item = own.list_item(0)
     item.type_match(int)
     names = {"own": own, "item": item, "k": guards.local("k"), "same": own}
-    table.add(guards, payload, bindings=names)
+    table.add(guards, payload, captures=names)
     return table, guards
 
 
@@ -51,22 +51,21 @@ def test_a_property_is_asked_once_and_its_value_handed_over() -> None:
     table, _ = bound_table()
     counts = Counts()
     values = {"own": [1], "item": 1, "k": 3, "same": [1]}
-    assert table.lookup_call_bound(counts) == ("hit", values)
-    found = table.lookup_bound({"x": counts, "k": None})
+    assert table.lookup_call(counts) == ("hit", values)
+    found = table.lookup({"x": counts, "k": None})
     assert found == ("hit", {"own": [2], "item": 2, "k": None, "same": [2]})
     assert found[1]["own"] is found[1]["same"]
-    assert table.lookup({"x": counts, "k": 1}) == "hit"  # who does not want them
-    assert counts.asked == 3
-    assert table.lookup_bound({"x": 1, "k": 1}) is None
+    assert counts.asked == 2
+    assert table.lookup({"x": 1, "k": 1}) is None
 
 
 def test_a_path_without_a_check_has_to_be_there() -> None:
     table, guards = gt.Table(step), gt.GuardManager(step)
     names = {"x": guards.local("x"), "real": guards.local("y").attr("real")}
-    entry = table.add(guards, "hit", bindings=names)
-    assert table.lookup_bound({"x": None, "y": 3}) == ("hit", {"x": None, "real": 3})
-    assert table.lookup_bound({"y": 3}) is None
-    assert table.lookup_bound({"x": 1, "y": None}) is None
+    entry = table.add(guards, "hit", captures=names)
+    assert table.lookup({"x": None, "y": 3}) == ("hit", {"x": None, "real": 3})
+    assert table.lookup({"y": 3}) is None
+    assert table.lookup({"x": 1, "y": None}) is None
     assert not guards.checks()  # the guards themselves are as they were
     assert (entry.hits, entry.errors) == (1, 0)
 
@@ -82,13 +81,13 @@ def test_each_entry_hands_over_its_own(count: int) -> None:
         guards = gt.GuardManager(step)
         guards.local("x").equals(count + i)
         value = guards.local("y").item(0)
-        table.add(guards, ("bound", i), bindings={f"y{i}": value})
+        table.add(guards, ("bound", i), captures={f"y{i}": value})
     for i in range(count):
         for _ in range(3):
-            found = table.lookup_call_bound(count + i, (i + 0.5,))
+            found = table.lookup_call(count + i, (i + 0.5,))
             assert found == (("bound", i), {f"y{i}": i + 0.5})
-            assert table.lookup_call_bound(i, ()) == (("plain", i), {})
-            assert table.lookup_call_bound(count + i, ()) is None
+            assert table.lookup_call(i, ()) == ("plain", i)
+            assert table.lookup_call(count + i, ()) is None
 
 
 def test_what_is_assumed_is_handed_over_as_it_is_now() -> None:
@@ -98,28 +97,28 @@ def test_what_is_assumed_is_handed_over_as_it_is_now() -> None:
     value = guards.global_("a").dict_item("b").dict_item("c")
     value.type_match(list)
     table, before = gt.Table(function), armed()
-    table.add(guards, "hit", bindings={"c": value})
+    table.add(guards, "hit", captures={"c": value})
     for _ in range(5):
-        assert table.lookup_bound({}) == ("hit", {"c": [1]})
+        assert table.lookup({}) == ("hit", {"c": [1]})
     assert armed() == before + 1
     scope["a"]["b"]["c"] = later = [2]
     for _ in range(5):
-        assert table.lookup_bound({})[1]["c"] is later
+        assert table.lookup({})[1]["c"] is later
     scope["a"]["b"]["c"] = 3
-    assert table.lookup_bound({}) is None
+    assert table.lookup({}) is None
     scope["a"] = {"b": {"c": later}}
-    assert table.lookup_bound({})[1]["c"] is later
+    assert table.lookup({})[1]["c"] is later
 
 
 def test_relations_read_what_is_handed_over() -> None:
     table, guards = gt.Table(step), gt.GuardManager(step)
     first, second = guards.local("x").item(0), guards.local("x").item(1)
     guards.distinct_objects(first, second, guards.local("y"))
-    table.add(guards, "hit", bindings={"second": second, "first": first})
+    table.add(guards, "hit", captures={"second": second, "first": first})
     a, b, c = object(), object(), object()
-    found = table.lookup_call_bound([a, b], c)
+    found = table.lookup_call([a, b], c)
     assert found == ("hit", {"second": b, "first": a})
-    assert table.lookup_call_bound([a, b], a) is None
+    assert table.lookup_call([a, b], a) is None
 
 
 def test_a_guard_that_changes_what_was_checked_does_not_change_what_is_given() -> None:
@@ -136,10 +135,10 @@ def test_a_guard_that_changes_what_was_checked_does_not_change_what_is_given() -
     value.type_match(list)
     guards.local("x").python(changes)
     table = gt.Table(function)
-    table.add(guards, "hit", bindings={"c": value})
+    table.add(guards, "hit", captures={"c": value})
     for _ in range(5):
         scope["a"] = Thing(b=Thing(c=[1]))
-        assert table.lookup_bound({"x": 1}) == ("hit", {"c": [1]})
+        assert table.lookup({"x": 1}) == ("hit", {"c": [1]})
 
 
 def test_values_are_released_on_hit_miss_and_error() -> None:
@@ -152,12 +151,12 @@ def test_values_are_released_on_hit_miss_and_error() -> None:
     table, guards = gt.Table(step), gt.GuardManager(step)
     own = guards.local("x").generic_attr("own")
     guards.local("y").python(lambda y: 1 // y > 0)  # misses with -1, raises with 0
-    table.add(guards, "hit", bindings={"own": own, "again": own, "x": own})
+    table.add(guards, "hit", captures={"own": own, "again": own, "x": own})
 
     def run() -> None:
         for y in (1, -1, 0) * 20:
-            table.lookup_call_bound(asked, y)
             table.lookup_call(asked, y)
+            table.lookup({"x": asked, "y": y})
 
     run()
     before = sys.getrefcount(subject), sys.getrefcount(asked)
@@ -177,18 +176,18 @@ def test_guards_may_empty_the_table_they_are_in() -> None:
 
     own = guards.local("x").generic_attr("own")
     guards.local("y").python(empties)
-    entries.append(table.add(guards, "hit", bindings={"own": own}))
-    assert table.lookup_call_bound(Counts()) == ("hit", {"own": [1]})
-    assert table.lookup_call_bound(Counts()) is None
+    entries.append(table.add(guards, "hit", captures={"own": own}))
+    assert table.lookup_call(Counts()) == ("hit", {"own": [1]})
+    assert table.lookup_call(Counts()) is None
 
 
 def test_strict_mode_judges_what_is_handed_over(hook: None) -> None:
     gt.strict()
     try:
         table, guards = gt.Table(step), gt.GuardManager(step)
-        table.add(guards, "hit", bindings={"real": guards.local("y").attr("real")})
-        assert table.lookup_call_bound(1, 2) == ("hit", {"real": 2})
-        assert table.lookup_call_bound(1, None) is None
+        table.add(guards, "hit", captures={"real": guards.local("y").attr("real")})
+        assert table.lookup_call(1, 2) == ("hit", {"real": 2})
+        assert table.lookup_call(1, None) is None
         function, guarded = guarded_code()
         gt.add_entry(function, guarded)
         gt.set_eval_frame(False)
@@ -209,7 +208,7 @@ def test_what_changes_while_strict_mode_judges_is_not_handed_over(
     value = guards.global_("G").dict_item("b")
     value.type_match(int)
     guarded = gt.GuardedCode(
-        fast_code(), guards, bindings={"weight": value, "rest": guards.local("x")}
+        fast_code(), guards, captures={"weight": value, "rest": guards.local("x")}
     )
     gt.add_entry(function, guarded)
     judge = strict_mode.judge
@@ -247,8 +246,8 @@ def guarded_code() -> tuple[Any, gt.GuardedCode]:
     guards = gt.GuardManager(function)
     own = guards.local("cfg").generic_attr("own")
     own.type_match(list)
-    bindings = {"weight": own, "rest": guards.local("x")}
-    return function, gt.GuardedCode(fast_code(), guards, bindings=bindings)
+    captures = {"weight": own, "rest": guards.local("x")}
+    return function, gt.GuardedCode(fast_code(), guards, captures=captures)
 
 
 def test_code_finds_its_locals_bound(hook: None) -> None:
@@ -290,8 +289,8 @@ def test_a_new_entry_runs_at_once_where_its_guards_pass(hook: None) -> None:
         guards = gt.GuardManager(frame)
         weight = guards.local("cfg").generic_attr("own")
         guards.local("x").type_match(int)
-        bindings = {"weight": weight, "rest": guards.local("x")}
-        return gt.GuardedCode(fast_code(), guards, bindings=bindings)
+        captures = {"weight": weight, "rest": guards.local("x")}
+        return gt.GuardedCode(fast_code(), guards, captures=captures)
 
     with gt.optimize(compiler):
         assert function("x", Counts()) == ("plain", "x")  # its guards fail on it
@@ -314,7 +313,7 @@ def test_cells_and_locals_of_generators_are_bound(hook: None) -> None:
     guards = gt.GuardManager(function)
     guards.local("x").type_match(list)
     item = guards.local("x").list_item(0)
-    guarded = gt.GuardedCode(fast.__code__, guards, bindings={"weight": item})
+    guarded = gt.GuardedCode(fast.__code__, guards, captures={"weight": item})
     subject = [object()]
     gt.add_entry(function, guarded)
     gt.set_eval_frame(False)
@@ -330,7 +329,7 @@ def test_cells_and_locals_of_generators_are_bound(hook: None) -> None:
         "    yield weight\n"
     )
     with pytest.raises(ValueError, match="larger frame than the guarded"):
-        gt.GuardedCode(large.__code__, guards, bindings={"weight": item})
+        gt.GuardedCode(large.__code__, guards, captures={"weight": item})
 
 
 def test_code_releases_what_it_was_given(hook: None) -> None:
@@ -367,9 +366,9 @@ def test_a_guarded_callable_gets_them_as_keywords() -> None:
     guards = gt.GuardManager(f)
     own = guards.local("a").generic_attr("own")
     own.type_match(list)
-    bindings = {"own": own, "second": guards.local("b")}
+    captures = {"own": own, "second": guards.local("b")}
     guarded = gt.guard_function(f)
-    guarded.add(guards, lambda a, b=2, **rest: ("fast", b, rest), bindings=bindings)
+    guarded.add(guards, lambda a, b=2, **rest: ("fast", b, rest), captures=captures)
     counts = Counts()
     assert f(counts) == ("fast", 2, {"own": [1], "second": 2})
     assert f(counts, 5) == ("fast", 5, {"own": [2], "second": 5})
@@ -396,8 +395,8 @@ def test_guarded_code_gets_them_as_locals() -> None:
         "    return ('fast', early, k, weight, (lambda: cell)())\n"
     )
     code = make(source).__code__
-    bindings = {"weight": own, "cell": guards.local("k")}
-    gt.guard_function(f).add(guards, code, bindings=bindings)
+    captures = {"weight": own, "cell": guards.local("k")}
+    gt.guard_function(f).add(guards, code, captures=captures)
     counts = Counts()
     for _ in range(2):
         counts.asked = 0
@@ -427,8 +426,8 @@ def test_code_that_takes_bound_locals_for_granted_is_verified(hook: None) -> Non
     code = assemble(body, function.__code__, co_varnames=names)
     verify(code, bound=["weight"])
     guards = gt.GuardManager(function)
-    bindings = {"weight": guards.local("x").item(0)}
-    guarded = gt.GuardedCode(code, guards, bindings=bindings, verify=True)
+    captures = {"weight": guards.local("x").item(0)}
+    guarded = gt.GuardedCode(code, guards, captures=captures, verify=True)
     gt.add_entry(function, guarded)
     gt.set_eval_frame(False)
     assert function([8]) == 8
@@ -452,8 +451,8 @@ def test_guards_may_end_the_entry_whose_values_were_fetched(hook: None) -> None:
 
     own = guards.local("a").generic_attr("own")
     guards.local("b").python(ends)
-    bindings = {"own": own, "b2": guards.local("b")}
-    guarded.add(guards, lambda a, b=2, *, own, b2: ("fast", own, b2), bindings=bindings)
+    captures = {"own": own, "b2": guards.local("b")}
+    guarded.add(guards, lambda a, b=2, *, own, b2: ("fast", own, b2), captures=captures)
     counts = Counts()
     before = sys.getrefcount(counts)
     assert f(counts) == ("fast", [1], 2)

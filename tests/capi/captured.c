@@ -22,24 +22,24 @@ static PyObject* give(PyObject* value, void* context) {
 }
 
 /// A scene with room for values.
-struct bound_scene {
+struct captured_scene {
     struct scene scene;
     PyObject* values[4];
-    guardtree_bound bound;
+    guardtree_captured captured;
 };
 
-static void start_bound(struct bound_scene* it) {
+static void start_captured(struct captured_scene* it) {
     start(&it->scene);
-    it->bound.values = it->values;
-    it->bound.size = 4;
-    it->bound.count = 77;
+    it->captured.values = it->values;
+    it->captured.size = 4;
+    it->captured.count = 77;
     given = PyList_New(0);
     asked = destroyed = 0;
 }
 
 /// A table whose entry asks native_get(a) once and hands over a, what it got, b and
 /// what it got; `text`: further guards.
-static guardtree_table* bound_table(PyObject* names, const char* text) {
+static guardtree_table* capturing_table(PyObject* names, const char* text) {
     PyObject* f = name_of(names, "f");
     PyObject *a = PyUnicode_FromString("a"), *b = PyUnicode_FromString("b");
     PyObject* operand = api->getter_operand(give, NULL);
@@ -49,7 +49,7 @@ static guardtree_table* bound_table(PyObject* names, const char* text) {
     nodes[0] = api->tree_step(tree, 0, "local", &a, 1);
     nodes[1] = nodes[3] = api->tree_step(tree, nodes[0], "native_get", &operand, 1);
     nodes[2] = api->tree_step(tree, 0, "local", &b, 1);
-    if (!api->table_add_bound(table, tree, &payload, count_destroyed, nodes, 4)) {
+    if (!api->table_add_capturing(table, tree, &payload, count_destroyed, nodes, 4)) {
         api->table_free(table);
         table = NULL;
     }
@@ -61,43 +61,43 @@ static guardtree_table* bound_table(PyObject* names, const char* text) {
 }
 
 /// Looks f(argument) up.
-static int look_up_bound(guardtree_table* table, PyObject* names,
-                         struct bound_scene* it, PyObject* argument) {
+static int look_up_captured(guardtree_table* table, PyObject* names,
+                            struct captured_scene* it, PyObject* argument) {
     struct scene* scene = &it->scene;
     int answer = api->view_of_call(&scene->view, name_of(names, "f"), &argument, 1,
                                    NULL, scene->storage, WORDS);
     if (answer != GUARDTREE_HIT) return answer;
-    answer = api->lookup_bound(table, &scene->view, scene->scratch, WORDS,
-                               &scene->found, &it->bound);
+    answer = api->lookup_captured(table, &scene->view, scene->scratch, WORDS,
+                                  &scene->found, &it->captured);
     api->view_end(&scene->view);
     return answer;
 }
 
-static void release_values(struct bound_scene* it) {
-    while (it->bound.count) Py_DECREF(it->values[--it->bound.count]);
+static void release_values(struct captured_scene* it) {
+    while (it->captured.count) Py_DECREF(it->values[--it->captured.count]);
 }
 
 static const char* values_are_handed_over_once_fetched(PyObject* names) {
-    guardtree_table* table = bound_table(names, "type(a) is int");
+    guardtree_table* table = capturing_table(names, "type(a) is int");
     PyObject* number = PyLong_FromLong(100000);
     Py_ssize_t numbers, gifts;
-    struct bound_scene it;
-    start_bound(&it);
-    CHECK(table && api->table_bound(table) == 4);
+    struct captured_scene it;
+    start_captured(&it);
+    CHECK(table && api->table_captured(table) == 4);
     numbers = Py_REFCNT(number);
     gifts = Py_REFCNT(given);
-    CHECK(look_up_bound(table, names, &it, number) == GUARDTREE_HIT);
-    CHECK(it.scene.found.payload == &payload && it.bound.count == 4 && asked == 1);
+    CHECK(look_up_captured(table, names, &it, number) == GUARDTREE_HIT);
+    CHECK(it.scene.found.payload == &payload && it.captured.count == 4 && asked == 1);
     CHECK(it.values[0] == number && it.values[1] == given && it.values[3] == given);
     CHECK(PyLong_AsLong(it.values[2]) == 2);
     CHECK(Py_REFCNT(number) == numbers + 1 && Py_REFCNT(given) == gifts + 2);
     release_values(&it);
     CHECK(look_up(table, names, &it.scene, &number, 1) ==
           GUARDTREE_HIT);  // unasked for
-    CHECK(look_up_bound(table, names, &it, Py_None) == GUARDTREE_MISS);
-    CHECK(it.bound.count == 0);
+    CHECK(look_up_captured(table, names, &it, Py_None) == GUARDTREE_MISS);
+    CHECK(it.captured.count == 0);
     CHECK(Py_REFCNT(number) == numbers && Py_REFCNT(given) == gifts);
-    CHECK(api->table_remove(table, 1) == 0 && api->table_bound(table) == 0);
+    CHECK(api->table_remove(table, 1) == 0 && api->table_captured(table) == 0);
     api->table_free(table);
     Py_DECREF(number);
     Py_DECREF(given);
@@ -107,13 +107,13 @@ static const char* values_are_handed_over_once_fetched(PyObject* names) {
 static const char* entries_without_any_are_found_as_ever(PyObject* names) {
     guardtree_table* table = table_of(names, "type(a) is int", &payload);
     PyObject* number = PyLong_FromLong(100000);
-    struct bound_scene it;
-    start_bound(&it);
-    it.bound.values = NULL;
-    it.bound.size = 0;
-    CHECK(table && api->table_bound(table) == 0);
-    CHECK(look_up_bound(table, names, &it, number) == GUARDTREE_HIT);
-    CHECK(it.bound.count == 0 && it.scene.found.payload == &payload);
+    struct captured_scene it;
+    start_captured(&it);
+    it.captured.values = NULL;
+    it.captured.size = 0;
+    CHECK(table && api->table_captured(table) == 0);
+    CHECK(look_up_captured(table, names, &it, number) == GUARDTREE_HIT);
+    CHECK(it.captured.count == 0 && it.scene.found.payload == &payload);
     api->table_free(table);
     Py_DECREF(number);
     Py_DECREF(given);
@@ -122,31 +122,32 @@ static const char* entries_without_any_are_found_as_ever(PyObject* names) {
 
 static const char* wrong_nodes_and_rooms_are_refused(PyObject* names) {
     PyObject* f = name_of(names, "f");
-    guardtree_table* table = bound_table(names, "type(a) is int");
+    guardtree_table* table = capturing_table(names, "type(a) is int");
     guardtree_tree* tree = api->tree_of_text(f, "type(a) is int", NULL);
     PyObject* number = PyLong_FromLong(100000);
     const int64_t wrong[] = {0, -1, 2, INT64_MAX};
-    struct bound_scene it;
+    struct captured_scene it;
     size_t i;
-    start_bound(&it);
+    start_captured(&it);
     for (i = 0; i < 4; ++i) {
-        CHECK(!api->table_add_bound(table, tree, NULL, count_destroyed, &wrong[i], 1));
+        CHECK(!api->table_add_capturing(table, tree, NULL, count_destroyed, &wrong[i],
+                                        1));
         CHECK_RAISES(PyExc_IndexError);
     }
-    CHECK(!api->table_add_bound(table, tree, NULL, count_destroyed, NULL, 1));
+    CHECK(!api->table_add_capturing(table, tree, NULL, count_destroyed, NULL, 1));
     CHECK_RAISES(PyExc_SystemError);
-    CHECK(destroyed == 0 && api->table_bound(table) == 4 &&
-          api->table_bound(NULL) == 0);
-    it.bound.size = 3;
-    CHECK(look_up_bound(table, names, &it, number) == GUARDTREE_TOO_SMALL);
-    it.bound.size = 4;
-    it.bound.values = NULL;
-    CHECK(look_up_bound(table, names, &it, number) == GUARDTREE_NULL);
-    CHECK(it.bound.count == 0 && asked == 0);
-    CHECK(api->lookup_bound(table, &it.scene.view, it.scene.scratch, WORDS,
-                            &it.scene.found, NULL) == GUARDTREE_NULL);
-    CHECK(api->lookup_bound(NULL, &it.scene.view, it.scene.scratch, WORDS,
-                            &it.scene.found, &it.bound) == GUARDTREE_NULL);
+    CHECK(destroyed == 0 && api->table_captured(table) == 4 &&
+          api->table_captured(NULL) == 0);
+    it.captured.size = 3;
+    CHECK(look_up_captured(table, names, &it, number) == GUARDTREE_TOO_SMALL);
+    it.captured.size = 4;
+    it.captured.values = NULL;
+    CHECK(look_up_captured(table, names, &it, number) == GUARDTREE_NULL);
+    CHECK(it.captured.count == 0 && asked == 0);
+    CHECK(api->lookup_captured(table, &it.scene.view, it.scene.scratch, WORDS,
+                               &it.scene.found, NULL) == GUARDTREE_NULL);
+    CHECK(api->lookup_captured(NULL, &it.scene.view, it.scene.scratch, WORDS,
+                               &it.scene.found, &it.captured) == GUARDTREE_NULL);
     api->tree_free(tree);
     api->table_free(table);
     Py_DECREF(number);
@@ -156,7 +157,7 @@ static const char* wrong_nodes_and_rooms_are_refused(PyObject* names) {
 
 // Guards that end what they are part of, once the value has been fetched.
 static guardtree_table* ended_table;
-static struct bound_scene* ended_scene;
+static struct captured_scene* ended_scene;
 
 static int end_the_entry(PyObject* value, void* context) {
     (void)value;
@@ -174,18 +175,18 @@ static int end_everything(PyObject* value, void* context) {
 
 static int look_up_again(PyObject* value, void* context) {
     PyObject* f = *(PyObject**)context;
-    struct bound_scene inner;
+    struct captured_scene inner;
     int answer;
     if (asked > 1) return 1;
     memset(&inner, 0, sizeof inner);
     answer = api->view_of_call(&inner.scene.view, f, &value, 1, NULL,
                                inner.scene.storage, WORDS);
-    inner.bound.values = inner.values;
-    inner.bound.size = 4;
+    inner.captured.values = inner.values;
+    inner.captured.size = 4;
     if (answer == GUARDTREE_HIT)
-        answer = api->lookup_bound(ended_table, &inner.scene.view,
-                                   ended_scene->scene.scratch, WORDS,
-                                   &inner.scene.found, &inner.bound);
+        answer = api->lookup_captured(ended_table, &inner.scene.view,
+                                      ended_scene->scene.scratch, WORDS,
+                                      &inner.scene.found, &inner.captured);
     api->view_end(&inner.scene.view);
     release_values(&inner);
     return answer == GUARDTREE_HIT;
@@ -207,7 +208,7 @@ static int interrupt(PyObject* value, void* context) {
 /// Adds an entry whose last guard is `check`, and looks it up; the answer. What is
 /// handed over is counted in `references`: of `given`, beyond what there was.
 static int look_up_checked(PyObject* names, guardtree_check check,
-                           struct bound_scene* it, Py_ssize_t* references) {
+                           struct captured_scene* it, Py_ssize_t* references) {
     PyObject *f = name_of(names, "f"), *number = PyLong_FromLong(100000);
     PyObject *a = PyUnicode_FromString("a"), *b = PyUnicode_FromString("b");
     guardtree_foreign about = {sizeof(guardtree_foreign), &f, NULL, NULL, NULL, NULL};
@@ -216,7 +217,7 @@ static int look_up_checked(PyObject* names, guardtree_check check,
     guardtree_tree* tree = api->tree_new(f);
     int64_t node, other;
     int answer;
-    start_bound(it);
+    start_captured(it);
     ended_scene = it;
     *references = Py_REFCNT(given);
     ended_table = api->table_new(f);
@@ -225,42 +226,42 @@ static int look_up_checked(PyObject* names, guardtree_check check,
     other = api->tree_step(tree, 0, "local", &b, 1);
     api->tree_check(tree, node, "is_not_none", NULL, 0);
     api->tree_check(tree, other, "native", &operand, 1);
-    api->table_add_bound(ended_table, tree, &payload, count_destroyed, &node, 1);
+    api->table_add_capturing(ended_table, tree, &payload, count_destroyed, &node, 1);
     api->tree_free(tree);
     Py_DECREF(getter);
     Py_DECREF(operand);
     Py_DECREF(a);
     Py_DECREF(b);
-    answer = look_up_bound(ended_table, names, it, number);
+    answer = look_up_captured(ended_table, names, it, number);
     *references = Py_REFCNT(given) - *references;
     Py_DECREF(number);
     return answer;
 }
 
 static const char* an_entry_that_ended_hands_nothing_over(PyObject* names) {
-    struct bound_scene it;
+    struct captured_scene it;
     Py_ssize_t more;
     CHECK(look_up_checked(names, end_the_entry, &it, &more) == GUARDTREE_MISS);
-    CHECK(it.bound.count == 0 && more == 0 && asked == 1 && destroyed == 1);
+    CHECK(it.captured.count == 0 && more == 0 && asked == 1 && destroyed == 1);
     api->table_free(ended_table);
     Py_DECREF(given);
     return NULL;
 }
 
 static const char* a_table_that_ended_hands_nothing_over(PyObject* names) {
-    struct bound_scene it;
+    struct captured_scene it;
     Py_ssize_t more;
     CHECK(look_up_checked(names, end_everything, &it, &more) == GUARDTREE_MISS);
-    CHECK(it.bound.count == 0 && more == 0 && asked == 1 && destroyed == 1);
+    CHECK(it.captured.count == 0 && more == 0 && asked == 1 && destroyed == 1);
     Py_DECREF(given);
     return NULL;
 }
 
 static const char* look_ups_in_look_ups_have_values_of_their_own(PyObject* names) {
-    struct bound_scene it;
+    struct captured_scene it;
     Py_ssize_t more;
     CHECK(look_up_checked(names, look_up_again, &it, &more) == GUARDTREE_HIT);
-    CHECK(it.bound.count == 1 && it.values[0] == given && more == 1 && asked == 2);
+    CHECK(it.captured.count == 1 && it.values[0] == given && more == 1 && asked == 2);
     release_values(&it);
     api->table_free(ended_table);
     Py_DECREF(given);
@@ -268,15 +269,15 @@ static const char* look_ups_in_look_ups_have_values_of_their_own(PyObject* names
 }
 
 static const char* guards_that_raise_hand_nothing_over(PyObject* names) {
-    struct bound_scene it;
+    struct captured_scene it;
     Py_ssize_t more;
     CHECK(look_up_checked(names, raise_error, &it, &more) == GUARDTREE_MISS);
-    CHECK(!PyErr_Occurred() && it.bound.count == 0 && more == 0);
+    CHECK(!PyErr_Occurred() && it.captured.count == 0 && more == 0);
     api->table_free(ended_table);
     Py_DECREF(given);
     CHECK(look_up_checked(names, interrupt, &it, &more) == GUARDTREE_EXCEPTION);
     CHECK_RAISES(PyExc_KeyboardInterrupt);
-    CHECK(it.bound.count == 0 && more == 0);
+    CHECK(it.captured.count == 0 && more == 0);
     api->table_free(ended_table);
     Py_DECREF(given);
     return NULL;
@@ -299,6 +300,6 @@ static struct test* all_tests(void) {
     return tests;
 }
 
-PyMODINIT_FUNC PyInit_bound(void) {
-    return make_module("bound");
+PyMODINIT_FUNC PyInit_captured(void) {
+    return make_module("captured");
 }
