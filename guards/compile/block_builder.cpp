@@ -8,68 +8,74 @@
 namespace guardtree {
 namespace {
 
-bool has_items(OpCode step) noexcept {
-    return step == code_of<Local> || step == code_of<ListItem> ||
-           step == code_of<TupleItem>;
-}
-
 /// The key that a step looks up in a dict or an instance. Null for other steps.
-const Key* key_of(const Op& step, NameBlockOperands::Owner& owner) noexcept {
-    using Operands = NameBlockOperands;
-    if (step.code() == code_of<InstanceAttr>) {
-        owner = Operands::instance;
-        return &step.as<InstanceAttr>().name;
-    }
-    if (step.code() == code_of<DictItem>) {
-        owner = Operands::dict;
-        return &step.as<DictItem>().key;
-    }
-    if (step.code() == code_of<Global>) {
-        owner = Operands::globals;
-        return &step.as<Global>().key;
-    }
-    return nullptr;
+const Key* key_of(const Op& step, NameOwner& owner) noexcept {
+    return dispatch(step, [&]<class S>(const S& concrete) -> const Key* {
+        if constexpr (FindsName<S>) {
+            owner = S::name_owner;
+            return &concrete.key_found();
+        }
+        return nullptr;
+    });
 }
 
-bool fits(const Length& length) noexcept {
-    return length.expected.value >= 0 &&
-           length.expected.value <= std::numeric_limits<int32_t>::max();
+/// The type that a kind compares with, and nothing else. Null for other kinds.
+const TypeIdentity* type_of(const Op& kind) noexcept {
+    return dispatch(kind, [&]<class K>(const K& concrete) -> const TypeIdentity* {
+        if constexpr (ComparesType<K>) return &concrete.compared_type();
+        return nullptr;
+    });
+}
+
+/// The same for a length. Returns false if a row has no room for it.
+bool read_length(const Op& kind, int32_t& to) noexcept {
+    return dispatch(kind, [&]<class K>(const K& concrete) {
+        if constexpr (ComparesLength<K>) {
+            const Py_ssize_t length = concrete.compared_length();
+            to = static_cast<int32_t>(length);
+            return length >= 0 && length <= std::numeric_limits<int32_t>::max();
+        }
+        return false;
+    });
+}
+
+/// The object with which a kind passes whatever else it passes. Null for other kinds.
+PyObject* object_of(const Op& kind) noexcept {
+    return dispatch(kind, [&]<class K>(const K& concrete) -> PyObject* {
+        if constexpr (HasOnlyObject<K>)
+            return concrete.only_object();
+        else if constexpr (HasOnlyConstant<K>)
+            return concrete.only_constant();
+        else
+            return nullptr;
+    });
 }
 
 /// Returns false for kinds that a row cannot express.
 bool set_check(const Op& kind, NameRow& row) {
-    const auto set = [&](NameRow::Kind of_row, PyObject* expected) {
-        row.kind = of_row;
-        row.expected = expected;
+    row.check_count = 1;
+    if (PyObject* const object = object_of(kind)) {
+        row.sure = NameRow::identity;
+        row.expected = object;
         return true;
-    };
-    return dispatch(kind, [&](const auto& concrete) {
-        using K = std::remove_cvref_t<decltype(concrete)>;
-        if constexpr (HasOnlyObject<K>) {
-            return set(NameRow::object, concrete.only_object());
-        } else if constexpr (std::same_as<K, TypeMatch>) {
-            // A weak reference would need another word.
-            return !concrete.expected.weak &&
-                   set(NameRow::type, concrete.expected.object);
-        } else if constexpr (std::same_as<K, Equals>) {
-            return set(NameRow::constant, concrete.expected.value);
-        } else if constexpr (std::same_as<K, Length>) {
-            row.expected_length = static_cast<int32_t>(concrete.expected.value);
-            return fits(concrete) && set(NameRow::length, as_object(&PyODict_Type));
-        } else {
-            return false;
-        }
-    });
+    }
+    if (const TypeIdentity* const type = type_of(kind)) {
+        row.sure = NameRow::type;
+        row.expected = type->object;
+        return !type->weak;  // a weak reference would need another word
+    }
+    row.sure = NameRow::length;
+    row.expected = as_object(&PyODict_Type);
+    return read_length(kind, row.expected_length);
 }
 
 bool set_dict_of_length(const Op& type, const Op& length, NameRow& row) {
-    if (type.code() != code_of<TypeMatch> || length.code() != code_of<Length>)
-        return false;
-    row.kind = NameRow::type;
-    row.expected = as_object(&PyDict_Type);
-    row.expected_length = static_cast<int32_t>(length.as<Length>().expected.value);
-    return type.as<TypeMatch>().exact_type() == &PyDict_Type &&
-           fits(length.as<Length>());
+    const TypeIdentity* const expected = type_of(type);
+    if (!expected || expected->object != as_object(&PyDict_Type)) return false;
+    row.check_count = 2;
+    row.sure = NameRow::type;
+    row.expected = expected->object;
+    return read_length(length, row.expected_length);
 }
 
 }  // namespace
@@ -82,29 +88,25 @@ Py_ssize_t BlockBuilder::index_of(NodeId child, OpCode step) const {
         return -1;
     }
     const Check& check = tree_.check_at(node.last_check);
-    if (check.next != node.last_check || check.kind.code() != code_of<TypeMatch>) {
-        return -1;
-    }
-    if (step == code_of<Local>) {
-        return find_slot(code_, node.step.as<Local>().name.value);
-    }
-    const Py_ssize_t index = step == code_of<ListItem>
-                                 ? node.step.as<ListItem>().index.value
-                                 : node.step.as<TupleItem>().index.value;
+    if (check.next != node.last_check || !type_of(check.kind)) return -1;
+    const Py_ssize_t index = dispatch(node.step, [&]<class S>(const S& concrete) {
+        if constexpr (FindsItem<S>) return concrete.index_in(code_);
+        return Py_ssize_t{-1};
+    });
     return index < std::numeric_limits<int32_t>::max() ? index : -1;
 }
 
 ItemRun BlockBuilder::items(std::span<const NodeId> children, size_t first) const {
     ItemRun run;
-    const OpCode step = tree_.node(children[first]).step.code();
-    if (!has_items(step)) return run;
-    if (step == code_of<ListItem>) run.operands.place = ItemBlockOperands::list;
-    if (step == code_of<TupleItem>) run.operands.place = ItemBlockOperands::tuple;
+    const Op& step = tree_.node(children[first]).step;
+    dispatch(step, [&]<class S>(const S&) {
+        if constexpr (FindsItem<S>) run.operands.owner = S::item_owner;
+    });
     for (const NodeId child : children.subspan(first)) {
-        const Py_ssize_t index = index_of(child, step);
+        const Py_ssize_t index = index_of(child, step.code());
         if (index < 0) break;
         const Op& kind = tree_.check_at(tree_.node(child).last_check).kind;
-        run.rows.push_back({kind.as<TypeMatch>().expected, index});
+        run.rows.push_back({*type_of(kind), index});
         run.operands.longest =
             std::max(run.operands.longest, static_cast<uint32_t>(index + 1));
     }
@@ -118,7 +120,7 @@ bool BlockBuilder::has_row(NodeId child, NameRow& to) const {
         return tree_.check_at(checks[i]).kind;
     };
     switch (checks.size()) {
-    case 0: to.kind = NameRow::any; return tree_.node(child).last_child != no_id;
+    case 0: to.sure = NameRow::existence; return tree_.node(child).last_child != no_id;
     case 1: return set_check(kind(0), to);
     case 2: return set_dict_of_length(kind(0), kind(1), to);
     default: return false;
@@ -129,7 +131,7 @@ NameRun BlockBuilder::names(std::span<const NodeId> children, size_t first) cons
     NameRun run;
     for (size_t i = first; i < children.size() && !run.is_open; ++i) {
         const Node& node = tree_.node(children[i]);
-        NameBlockOperands::Owner owner{};
+        NameOwner owner{};
         const Key* key = key_of(node.step, owner);
         if (!key || !PyUnicode_CheckExact(key->value)) break;
         if (!run.rows.empty() && owner != run.operands.owner) break;

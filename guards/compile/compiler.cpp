@@ -359,7 +359,7 @@ private:
         program_.is_leaf_ = std::ranges::all_of(ops, [](const Op& op) {
             if (op.is_internal()) {
                 return op.code() == OpCode::ItemBlock &&
-                       op.item_block().place == ItemBlockOperands::slots;
+                       op.item_block().owner == ItemOwner::slots;
             }
             return op.is_from_local() && op.is_kind() && op.info().is_leaf;
         });

@@ -15,6 +15,7 @@
 
 #include "../../framelocals/views/view.h"
 #include "../objects/keys.h"
+#include "../operands/operand.h"
 #include "../text/fact_difference.h"
 
 namespace guardtree {
@@ -33,13 +34,28 @@ concept HasExactType = requires(const K& kind) {
     { kind.exact_type() } -> std::same_as<PyTypeObject*>;
 };
 
-/// A kind that passes only this object, which never dies. [compile: name blocks]
+/// A kind that passes exactly the values of one type, compared by its address.
+/// [compile: blocks]
+template <class K>
+concept ComparesType = requires(const K& kind) {
+    { kind.compared_type() } -> std::same_as<const TypeIdentity&>;
+};
+
+/// A kind that passes exactly the values of this length, as builtin_length.h says.
+/// [compile: name blocks]
+template <class K>
+concept ComparesLength = requires(const K& kind) {
+    { kind.compared_length() } -> std::same_as<Py_ssize_t>;
+};
+
+/// A kind that passes exactly this object, which never dies. [compile: name blocks]
 template <class K>
 concept HasOnlyObject = requires(const K& kind) {
     { kind.only_object() } -> std::same_as<PyObject*>;
 };
 
-/// A kind that passes only values equal to this constant. [tree: simplify]
+/// A kind that passes exactly the values equal to this constant. [tree: simplify;
+/// compile: name blocks]
 template <class K>
 concept HasOnlyConstant = requires(const K& kind) {
     { kind.only_constant() } -> std::same_as<PyObject*>;
@@ -103,6 +119,34 @@ concept ReadsDictOfView = requires(const View& view) {
 template <class T>
 concept ReadsDictOfValue = requires(PyObject* value) {
     { T::dict_of(value) } -> std::same_as<PyObject*>;
+};
+
+/// Where a step looks up a name.
+enum class NameOwner : uint8_t { instance, dict, globals };
+
+/// A step that looks up a key, and runs no user code. [compile: name blocks]
+template <class S>
+concept FindsName = requires(const S& step) {
+    { S::name_owner } -> std::convertible_to<NameOwner>;
+    { step.key_found() } -> std::same_as<const Key&>;
+};
+
+/// Where a step finds an item.
+enum class ItemOwner : uint8_t { slots, list, tuple };
+
+/// A step that fetches an item by its index, counted from the front; negative if there
+/// is none. [compile: item blocks]
+template <class S>
+concept FindsItem = requires(const S& step, PyCodeObject* code) {
+    { S::item_owner } -> std::convertible_to<ItemOwner>;
+    { step.index_in(code) } -> std::same_as<Py_ssize_t>;
+};
+
+/// A step that may run user code, but runs none on values of this exact type. [tree:
+/// order]
+template <class S>
+concept IsPlainOnTypes = requires(const S& step, PyTypeObject* type) {
+    { step.is_plain_on(type) } -> std::same_as<bool>;
 };
 
 /// A root that names a slot. Compiling binds it to a code object. [compile]

@@ -42,6 +42,10 @@ struct Length {
         return keeps_length_of_dict(value) ? value : nullptr;
     }
 
+    Py_ssize_t compared_length() const noexcept {
+        return static_cast<Py_ssize_t>(expected.value);
+    }
+
     Known known_by(const Length& passed) const noexcept {
         return known_to(expected.value == passed.expected.value);
     }

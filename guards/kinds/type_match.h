@@ -29,6 +29,8 @@ struct TypeMatch {
         return reinterpret_cast<PyTypeObject*>(expected.object);
     }
 
+    const TypeIdentity& compared_type() const noexcept { return expected; }
+
     Known known_by_type(PyTypeObject* type) const noexcept {
         return known_to(expected.object == as_object(type));
     }

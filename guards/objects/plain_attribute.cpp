@@ -99,4 +99,19 @@ PlainPlace plain_place(PyObject* value, PyObject* name) noexcept {
     return place;
 }
 
+bool has_plain_attribute(PyTypeObject* type, PyObject* name) noexcept {
+    const bool is_builtin =
+        type == &PyLong_Type || type == &PyFloat_Type || type == &PyComplex_Type ||
+        type == &PyBool_Type || type == &PyUnicode_Type || type == &PyBytes_Type ||
+        type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type ||
+        type == &PySet_Type || type == &PyFrozenSet_Type || type == &PyRange_Type ||
+        type == &PySlice_Type;
+    if (!is_builtin || type->tp_getattro != PyObject_GenericGetAttr) return false;
+    PyObject* descriptor = find_in_mro(type, name).get();
+    return !descriptor || Py_TYPE(descriptor) == &PyGetSetDescr_Type ||
+           Py_TYPE(descriptor) == &PyMemberDescr_Type ||
+           Py_TYPE(descriptor) == &PyMethodDescr_Type ||
+           Py_TYPE(descriptor) == &PyWrapperDescr_Type;
+}
+
 }  // namespace guardtree

@@ -33,4 +33,8 @@ struct PlainPlace {
 /// that name.
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept;
 
+/// Whether `value.name` can only read a field, bind a C method or raise AttributeError,
+/// for values of this exact type.
+bool has_plain_attribute(PyTypeObject* type, PyObject* name) noexcept;
+
 }  // namespace guardtree

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "../../framelocals/views/view.h"
-#include "../operands/operand.h"
+#include "../concepts/hooks.h"
 
 namespace guardtree {
 
@@ -22,13 +22,11 @@ struct BlockItem {
 /// covers. If the block passes, so would they. An observer that follows each op walks
 /// those ops instead.
 struct ItemBlockOperands {
-    enum Place : uint32_t { slots, list, tuple };
-
     uint32_t first = 0;  ///< index into the program's block items
     uint32_t count = 0;
     /// the minimum length of a list or tuple that contains all of them
     uint32_t longest = 0;
-    Place place = slots;
+    ItemOwner owner = ItemOwner::slots;
 };
 
 /// Whether all slots are bound to values of the expected types. About 0.7 ns each
@@ -46,7 +44,7 @@ inline bool slots_pass(std::span<const BlockItem> items, const SlotWord* all) no
 /// `slope`).
 inline bool items_pass(const ItemBlockOperands& block, std::span<const BlockItem> items,
                        PyObject* value) noexcept {
-    const bool is_list = block.place == ItemBlockOperands::list;
+    const bool is_list = block.owner == ItemOwner::list;
     const unsigned long flag =
         is_list ? Py_TPFLAGS_LIST_SUBCLASS : Py_TPFLAGS_TUPLE_SUBCLASS;
     if (!PyType_HasFeature(Py_TYPE(value), flag)) return false;

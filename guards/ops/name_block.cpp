@@ -3,11 +3,10 @@
 // SPDX-License-Identifier: MIT
 #include "name_block.h"
 
-#include "../../framelocals/compiler.h"
-#include "../objects/builtin_length.h"
-#include "../objects/constant_compare.h"
 #include "../objects/dict_lookup.h"
 #include "../objects/instance_attribute.h"
+
+#include "op.h"
 
 namespace guardtree {
 namespace {
@@ -25,23 +24,24 @@ const NameRow* first_unsure_in(const NameRow* row, const NameRow* end,
     return row;
 }
 
-bool is_length_of_dict(PyObject* value) noexcept {
-    return PyDict_CheckExact(value) || PyODict_CheckExact(value);
-}
+/// A kind that the compiler puts into rows.
+template <class K>
+concept FitsInRow =
+    HasOnlyObject<K> || HasOnlyConstant<K> || ComparesType<K> || ComparesLength<K>;
 
-bool passes(const NameRow& row, PyObject* value) noexcept {
-    switch (row.kind) {
-    case NameRow::object: return value == row.expected;
-    case NameRow::constant: return equals_constant(value, row.expected);
-    case NameRow::any: return true;
-    case NameRow::type: return row.is_sure_of(value);
-    case NameRow::length:
-        if (is_length_of_dict(value)) {
-            store_relaxed(row.expected, as_object(Py_TYPE(value)));
-        }
-        return builtin_length(value) == row.expected_length;
+/// Whether the checks of a row pass.
+bool passes(const NameRow& row, const Op* checks, PyObject* value) noexcept {
+    if (row.is_sure_of(value)) return true;
+    for (uint8_t i = 0; i < row.check_count; ++i) {
+        const bool is_passed = dispatch(checks[i], [&]<class K>(const K& kind) -> bool {
+            if constexpr (FitsInRow<K>)
+                return kind.check(value);
+            else
+                unreachable();
+        });
+        if (!is_passed) return false;
     }
-    unreachable();
+    return true;
 }
 
 }  // namespace
@@ -53,15 +53,25 @@ const NameRow* first_unsure(const NameRow* row, const NameRow* end,
                : first_unsure_in<LastNames::Layout::entries>(row, end, names);
 }
 
-PyObject* fetched_value(const NameRow& row, PyObject* owner, bool is_instance,
-                        bool must_pass) noexcept {
+PyObject* fetched_value(const NameRow& row, PyObject* owner,
+                        bool is_instance) noexcept {
     const Key key{row.name, reinterpret_cast<PyASCIIObject*>(row.name)->hash};
     const Remembered remembered(row.place);
-    PyObject* const value =
-        (is_instance ? search_instance_attribute(owner, key, remembered)
-                     : search_dict(owner, key, remembered))
-            .get();
-    return value && must_pass && !passes(row, value) ? nullptr : value;
+    return (is_instance ? search_instance_attribute(owner, key, remembered)
+                        : search_dict(owner, key, remembered))
+        .get();
+}
+
+bool rest_passes(const NameRow* row, const NameRow* unsure, const NameRow* end,
+                 const LastNames& names, const Op* covered, PyObject* owner,
+                 bool is_instance) noexcept {
+    while (unsure != end) {
+        for (; row != unsure; ++row) covered += 1 + row->check_count;
+        PyObject* const value = fetched_value(*row, owner, is_instance);
+        if (!value || !passes(*row, covered + 1, value)) return false;
+        unsure = first_unsure(row + 1, end, names);
+    }
+    return true;
 }
 
 }  // namespace guardtree

@@ -10,32 +10,33 @@
 
 namespace guardtree {
 
-/// One name: the condition on its value, and where the value was found last. That place
-/// is only a hint.
+/// One name, and a look at its value that can be sure that its checks pass. Where it is
+/// not, the ops that the block covers are asked.
 struct NameRow {
-    enum Kind : uint8_t {
-        object,    ///< the value is `expected`
-        constant,  ///< the value equals `expected`
-        any,       ///< the value exists; from here on identity is not enough
-        type,      ///< the type is `expected`; with a length, the type is dict
-        length,    ///< only the length counts; `expected` is the type last seen
+    enum Sure : uint8_t {
+        identity,   ///< the value is `expected`
+        existence,  ///< there is a value
+        type,       ///< the type is `expected`; with a length, the type is dict
+        length,     ///< the type is `expected` or dict, and the dict has that length
     };
 
     static constexpr int32_t no_length = -1;
 
     PyObject* name = nullptr;  ///< an exact str with a cached hash
-    mutable PyObject* expected = nullptr;
+    PyObject* expected = nullptr;
     int32_t expected_length = no_length;
-    mutable uint16_t place = 0;
-    Kind kind = any;
+    mutable uint16_t place = 0;  ///< where the value was found last; only a hint
+    Sure sure = existence;
+    uint8_t check_count = 0;  ///< ops after the name's own in the ops that are covered
 
-    /// False means that a full look-up has to decide.
     [[gnu::always_inline]] bool is_sure_of(PyObject* value) const noexcept {
-        if (kind < any) return value == expected;
-        if (!value || reinterpret_cast<PyObject*>(Py_TYPE(value)) != expected)
-            return false;
-        return expected_length == no_length ||
-               PyDict_GET_SIZE(value) == expected_length;
+        if (sure == identity) return value == expected;
+        if (!value || sure == existence) return value;
+        PyObject* const found = as_object(Py_TYPE(value));
+        const bool is_type =
+            found == expected || (sure == length && found == as_object(&PyDict_Type));
+        return is_type && (expected_length == no_length ||
+                           PyDict_GET_SIZE(value) == expected_length);
     }
 };
 
@@ -43,11 +44,9 @@ static_assert(sizeof(NameRow) == 24);
 
 /// The operands of a name block. Like an item block, it covers the ops after it.
 struct NameBlockOperands {
-    enum Owner : uint8_t { instance, dict, globals };
-
     uint32_t first = 0;  ///< index into the program's name rows
     uint32_t count = 0;
-    Owner owner = dict;
+    NameOwner owner = NameOwner::dict;
     bool hands_on_last = false;  ///< other ops read the last value, at Op::destination
 };
 
@@ -56,19 +55,25 @@ struct NameBlockOperands {
 const NameRow* first_unsure(const NameRow* row, const NameRow* end,
                             const LastNames& names) noexcept;
 
+/// Whether the values of `unsure`, the first such row, and of those after it pass.
+/// `row`: the first row of the block, whose op is `covered`. Runs no user code.
+bool rest_passes(const NameRow* row, const NameRow* unsure, const NameRow* end,
+                 const LastNames& names, const Op* covered, PyObject* owner,
+                 bool is_instance) noexcept;
+
 /// Looks up the value of a row in a dict or an instance, wherever it is now. Borrowed.
-/// Null if there is no such value, or if `must_pass` is set and the value does not
-/// pass. Runs no user code.
-PyObject* fetched_value(const NameRow& row, PyObject* owner, bool is_instance,
-                        bool must_pass) noexcept;
+/// Null if there is no such value. Runs no user code.
+PyObject* fetched_value(const NameRow& row, PyObject* owner, bool is_instance) noexcept;
 
 /// Null if a value is missing or does not pass. Otherwise the value of the last row,
-/// borrowed, if hands_on_last is set, else some other object. Runs no user code.
+/// borrowed, if hands_on_last is set, else some other object. `covered`: the op after
+/// the block. Runs no user code.
 [[gnu::always_inline]] inline PyObject* last_if_all_pass(const NameBlockOperands& block,
                                                          const NameRow* row,
+                                                         const Op* covered,
                                                          PyObject* owner) noexcept {
     LastNames names;
-    const bool is_instance = block.owner == NameBlockOperands::instance;
+    const bool is_instance = block.owner == NameOwner::instance;
     if (is_instance) {
         names.read_instance(owner);
     } else {
@@ -76,14 +81,15 @@ PyObject* fetched_value(const NameRow& row, PyObject* owner, bool is_instance,
         names.read_dict(owner);
     }
     const NameRow* const end = row + block.count;
-    for (row = first_unsure(row, end, names); row != end;
-         row = first_unsure(row + 1, end, names)) {
-        if (!fetched_value(*row, owner, is_instance, true)) return nullptr;
+    const NameRow* const unsure = first_unsure(row, end, names);
+    if (unsure != end &&
+        !rest_passes(row, unsure, end, names, covered, owner, is_instance)) {
+        return nullptr;
     }
     if (!block.hands_on_last) return owner;
     PyObject* const last =
         names.value_at(Remembered(end[-1].place).place(), end[-1].name);
-    return last ? last : fetched_value(end[-1], owner, is_instance, false);
+    return last ? last : fetched_value(end[-1], owner, is_instance);
 }
 
 }  // namespace guardtree

@@ -201,7 +201,7 @@ bool run_items(const Program& program, const Op& op, const SlotWord* slots,
                PyObject* const* values) noexcept {
     const ItemBlockOperands& block = op.item_block();
     const auto items = program.block_items().subspan(block.first, block.count);
-    if (std::same_as<W, LeafSlots> || block.place == ItemBlockOperands::slots) {
+    if (std::same_as<W, LeafSlots> || block.owner == ItemOwner::slots) {
         return slots_pass(items, slots);
     }
     PyObject* value = op.is_from_local() ? source_of<true>(op, slots, values)
@@ -217,14 +217,14 @@ bool run_items(const Program& program, const Op& op, const SlotWord* slots,
                                              uint16_t owned_count) noexcept {
     const NameBlockOperands& block = op.name_block();
     PyObject* owner = nullptr;
-    if (block.owner == NameBlockOperands::globals)
+    if (block.owner == NameOwner::globals)
         owner = view.globals().get();
     else
         owner = op.is_from_local() ? source_of<true>(op, slots, values)
                                    : source_of<false>(op, slots, values);
     if (!owner) return false;
     const NameRow* const first = program.name_rows().data() + block.first;
-    PyObject* const last = last_if_all_pass(block, first, owner);
+    PyObject* const last = last_if_all_pass(block, first, &op + 1, owner);
     if (!last) return false;
     if (block.hands_on_last) {
         const bool is_owned = op.destination < owned_count;

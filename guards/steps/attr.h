@@ -3,6 +3,7 @@
 #pragma once
 #include "../../framelocals/attributes.h"
 #include "../concepts/kind.h"
+#include "../objects/plain_attribute.h"
 
 namespace guardtree {
 
@@ -23,6 +24,10 @@ struct Attr {
 
     static constexpr auto operands() {
         return std::tuple{operand("name", &Attr::name)};
+    }
+
+    bool is_plain_on(PyTypeObject* type) const noexcept {
+        return has_plain_attribute(type, name.value);
     }
 
     Owned<> get(PyObject* value) const noexcept {

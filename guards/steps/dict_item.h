@@ -27,6 +27,10 @@ struct DictItem {
         return std::tuple{operand("key", &DictItem::key)};
     }
 
+    static constexpr NameOwner name_owner = NameOwner::dict;
+
+    const Key& key_found() const noexcept { return key; }
+
     Borrowed<> get(PyObject* value, Remembered remembered) const noexcept {
         return find_in_dict(value, key, remembered);
     }

@@ -25,6 +25,10 @@ struct Global {
     /// The dict that contains the entry.
     static PyObject* dict_of(const View& view) noexcept { return view.globals().get(); }
 
+    static constexpr NameOwner name_owner = NameOwner::globals;
+
+    const Key& key_found() const noexcept { return key; }
+
     Borrowed<> get(const View& view, Remembered remembered) const noexcept {
         return find_in_dict(view.globals().get(), key, remembered);
     }

@@ -30,6 +30,10 @@ struct InstanceAttr {
         return std::tuple{operand("name", &InstanceAttr::name)};
     }
 
+    static constexpr NameOwner name_owner = NameOwner::instance;
+
+    const Key& key_found() const noexcept { return name; }
+
     Borrowed<> get(PyObject* value, Remembered remembered) const noexcept {
         return find_instance_attribute(value, name, remembered);
     }

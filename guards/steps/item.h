@@ -23,6 +23,14 @@ struct Item {
 
     static constexpr auto operands() { return std::tuple{operand("key", &Item::key)}; }
 
+    /// Whether it can only return an item or raise IndexError.
+    bool is_plain_on(PyTypeObject* type) const noexcept {
+        const bool is_sequence = type == &PyTuple_Type || type == &PyList_Type ||
+                                 type == &PyUnicode_Type || type == &PyBytes_Type ||
+                                 type == &PyRange_Type;
+        return is_sequence && PyLong_CheckExact(key.value);
+    }
+
     Owned<> get(PyObject* value) const noexcept {
         const PyTypeObject* type = Py_TYPE(value);
         const bool has_items =

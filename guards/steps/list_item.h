@@ -22,6 +22,10 @@ struct ListItem {
         return std::tuple{operand("index", &ListItem::index)};
     }
 
+    static constexpr ItemOwner item_owner = ItemOwner::list;
+
+    Py_ssize_t index_in(PyCodeObject*) const noexcept { return index.value; }
+
     Borrowed<> get(PyObject* value) const noexcept {
         if (!PyList_Check(value)) [[unlikely]]
             return nullptr;

@@ -22,6 +22,12 @@ struct Local {
         return std::tuple{operand("name", &Local::name)};
     }
 
+    static constexpr ItemOwner item_owner = ItemOwner::slots;
+
+    Py_ssize_t index_in(PyCodeObject* code) const noexcept {
+        return find_slot(code, name.value);
+    }
+
     bool bind(PyCodeObject* code, std::string& problem);
 
     Borrowed<> get(const View& view) const noexcept { return view.local(slot); }

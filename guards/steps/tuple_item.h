@@ -23,6 +23,10 @@ struct TupleItem {
         return std::tuple{operand("index", &TupleItem::index)};
     }
 
+    static constexpr ItemOwner item_owner = ItemOwner::tuple;
+
+    Py_ssize_t index_in(PyCodeObject*) const noexcept { return index.value; }
+
     Borrowed<> get(PyObject* value) const noexcept {
         if (!PyTuple_Check(value)) [[unlikely]]
             return nullptr;

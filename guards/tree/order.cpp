@@ -5,33 +5,17 @@
 #include <algorithm>
 
 #include "../concepts/inner_kinds.h"
-#include "../objects/static_attribute.h"
 
 namespace guardtree {
 namespace {
 
-/// Whether `value[key]` can only return an item or raise IndexError.
-bool has_plain_items(PyTypeObject* type, PyObject* key) {
-    const bool is_sequence = type == &PyTuple_Type || type == &PyList_Type ||
-                             type == &PyUnicode_Type || type == &PyBytes_Type ||
-                             type == &PyRange_Type;
-    return is_sequence && PyLong_CheckExact(key);
-}
-
-/// Whether `value.name` can only read a field, bind a C method or raise AttributeError.
-bool has_plain_attribute(PyTypeObject* type, PyObject* name) {
-    const bool is_builtin =
-        type == &PyLong_Type || type == &PyFloat_Type || type == &PyComplex_Type ||
-        type == &PyBool_Type || type == &PyUnicode_Type || type == &PyBytes_Type ||
-        type == &PyTuple_Type || type == &PyList_Type || type == &PyDict_Type ||
-        type == &PySet_Type || type == &PyFrozenSet_Type || type == &PyRange_Type ||
-        type == &PySlice_Type;
-    if (!is_builtin || type->tp_getattro != PyObject_GenericGetAttr) return false;
-    PyObject* descriptor = find_in_mro(type, name).get();
-    return !descriptor || Py_TYPE(descriptor) == &PyGetSetDescr_Type ||
-           Py_TYPE(descriptor) == &PyMemberDescr_Type ||
-           Py_TYPE(descriptor) == &PyMethodDescr_Type ||
-           Py_TYPE(descriptor) == &PyWrapperDescr_Type;
+bool is_plain_on(const Op& step, PyTypeObject* type) {
+    return dispatch(step, [&]<class S>(const S& concrete) {
+        if constexpr (IsPlainOnTypes<S>)
+            return concrete.is_plain_on(type);
+        else
+            return false;
+    });
 }
 
 uint64_t count_of(const std::vector<uint64_t>& counts, uint32_t id) noexcept {
@@ -89,11 +73,7 @@ bool TreeOrder::is_pure_step(NodeId id) const {
     bool is_plain = false;
     tree_.each_check(tree_.node(id).parent, [&](CheckId check) {
         PyTypeObject* type = exact_type_of(tree_.check_at(check).kind);
-        if (!type) return;
-        if (step.code() == code_of<Item>)
-            is_plain |= has_plain_items(type, step.as<Item>().key.value);
-        else if (step.code() == code_of<Attr>)
-            is_plain |= has_plain_attribute(type, step.as<Attr>().name.value);
+        if (type && is_plain_on(step, type)) is_plain = true;
     });
     return is_plain;
 }

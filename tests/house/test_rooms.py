@@ -50,10 +50,21 @@ def test_includes_go_down() -> None:
     demand_none(offenders, test_includes_go_down)
 
 
-def test_simplify_names_no_kind() -> None:
-    """What simplify knows of kinds and relations is what their hooks say."""
-    found = matches(r"\bcode_of<|\bas<[A-Z]\w+>", ["guards/tree/simplify.cpp"], code)
-    demand_none(found, test_simplify_names_no_kind)
+def test_kinds_are_not_named() -> None:
+    """What simplify, the order and the blocks know of kinds, steps and relations is
+    what their hooks say."""
+    names_one = r"\bcode_of<|\bas<[A-Z]\w+>|\bsame_as<\w+, [A-Z]"
+    paths = ["tree/simplify.cpp", "tree/order.cpp", "compile/block_builder.cpp"]
+    found = matches(names_one, [f"guards/{path}" for path in paths], code)
+    demand_none(found, test_kinds_are_not_named)
+
+
+def test_checks_write_to_no_operand() -> None:
+    """A program is immutable: what a check remembers is the place of a hint."""
+    rooms = ("kinds", "steps", "relations", "ops")
+    paths = files(".h", ".cpp", inside=tuple(f"guards/{room}/" for room in rooms))
+    writes = r"\bmutable (?!uint16_t place\b)|\bconst_cast<"
+    demand_none(matches(writes, paths, code), test_checks_write_to_no_operand)
 
 
 MEMBER = re.compile(

@@ -263,6 +263,9 @@ NAMED = [
     with_dict(Plain(c=True, a=2, b="a")), Named("named", a=1, b="a", c=None, d={}),
     {"a": 1, "b": "b", "c": None, "d": {"a": 1}}, Plain(a=1, b="c", c=None, d={"a": 1}),
     {"a": 1, "b": "a", "c": None, "d": []}, Plain(a="a", b="a", c=None, d={"a": 1}),
+    {"a": 1, "b": 1, "c": None, "d": {"a": 1}}, Plain(a=1, b=1, c=None, d={"a": 1}),
+    {"a": 1, "b": "a", "c": None, "d": {"a": 1, "b": 1}},
+    Plain(a=1, b="a", c=None, d={"a": 1, "b": 1}),
 ]  # fmt: skip
 
 VALUES = [

@@ -19,11 +19,13 @@ class RandomTree {
 public:
     RandomTree(Guards& guards, std::mt19937& random)
         : guards_(guards), random_(random) {
-        // Where others are in front, hardly a walk comes to the last of the names.
-        const bool is_of_names = below(6) == 0;
-        const int rows = is_of_names ? 0 : 1 + below(6);
+        // Where others are in front, hardly a walk comes to the last name or item.
+        const int chosen = below(12);
+        const bool is_of_items = chosen == 0;
+        const bool is_of_names = chosen == 1 || chosen == 2;
+        const int rows = is_of_names || is_of_items ? 0 : 1 + below(6);
         for (int row = 0; row < rows; ++row) grow();
-        if (below(4) == 0) add_items();
+        if (is_of_items || below(4) == 0) add_items();
         if (is_of_names || below(6) == 0) add_names();
         if (below(3) == 0) relate();
         guards.program();
@@ -105,20 +107,25 @@ private:
             {"is_none()", "is_none()", "is_true()", "is_not_none()"},
             {"type_match(dict)", "type_match(dict)", "length(1)", "is_false()"}};
         const NodeId parent = any_root();
-        const std::string step = below(2) ? "dict_item('" : "instance_attr('";
+        const bool of_dict = below(2);
+        const bool is_mixed = below(6) == 0;
         const size_t skipped = static_cast<size_t>(below(6));
         for (size_t i = 0; i < checks.size(); ++i) {
             if (i == skipped) continue;
             NodeId node = 0;
             Diagnostic problem;
-            const std::string name(1, static_cast<char>('a' + i));
-            guards_.tree.child(parent, guards_.op(step + name + "')"), node, problem);
+            const bool other = is_mixed && below(2);
+            std::string step = of_dict != other ? "dict_item('" : "instance_attr('";
+            step += static_cast<char>('a' + i);
+            guards_.tree.child(parent, guards_.op(step + "')"), node, problem);
             guards_.check(node, any(checks[i]));
             if (i + 1 < checks.size() || below(2)) continue;
-            if (below(2))
+            const bool has_length = below(2);  // with the type, a row of two checks
+            if (has_length)
                 guards_.check(node, "length(1)");
             else
                 guards_.tree.child(node, guards_.op("dict_item('a')"), node, problem);
+            if (has_length && below(2)) continue;
             guards_.check(node, below(2) ? "is_not_none()" : "equals(1)");
         }
     }
