@@ -46,7 +46,7 @@ MEASURED = (lambda: triton.jit(few), lambda: triton.jit(many))
 
 def forget(kernel):
     """Takes a kernel out of Triton's list of all kernels, which keeps the last one of
-    each name."""
+    each name. Other threads may make kernels meanwhile."""
     registry = triton.runtime.jit._triton_jit_function_registry
-    for name in [name for name, each in registry.items() if each is kernel]:
-        del registry[name]
+    for name in [name for name, each in registry.copy().items() if each is kernel]:
+        registry.pop(name, None)
