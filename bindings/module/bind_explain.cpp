@@ -42,31 +42,24 @@ py::list nodes_of(const Failure& failure) {
     return nodes;
 }
 
-py::object index_of(const FactDifference& difference) {
-    if (difference.index < 0) return py::none();
-    return py::int_(difference.index);
-}
-
 py::list differences_of(const Failure& failure) {
     py::list all;
     if (failure.differences.empty()) return all;
     const py::object make =
         py::module_::import("guardtree.descriptions").attr("FactDifference");
-    for (const FactDifference& each : failure.differences)
-        all.append(make(each.fact, index_of(each), each.expected, each.found));
+    for (const FactDifference& each : failure.differences) {
+        py::object index = py::none();
+        if (each.index >= 0) index = py::int_(each.index);
+        all.append(make(each.fact, index, each.expected, each.found));
+    }
     return all;
 }
 
+/// The same as dicts, which JSON can hold.
 py::list data_of_differences(const Failure& failure) {
     py::list all;
-    for (const FactDifference& each : failure.differences) {
-        py::dict data;
-        data["fact"] = each.fact;
-        data["index"] = index_of(each);
-        data["expected"] = each.expected;
-        data["found"] = each.found;
-        all.append(data);
-    }
+    for (const py::handle each : differences_of(failure))
+        all.append(py::dict(each.attr("__dict__")));
     return all;
 }
 

@@ -50,13 +50,13 @@ Eligible::Eligible(const Tree& tree, const TreeOrder& order)
       is_pure_(tree.node_count(), true),
       lookups_(tree.node_count(), 0),
       is_useful_(tree.node_count(), false) {
-    const bool binds_unseen = !order.has_captured() || !may_run_python(tree);
+    const bool may_skip_captured = !order.has_captured() || !may_run_python(tree);
     for (auto id = static_cast<NodeId>(tree.node_count()); id-- > 1;) {
         if (!order.is_useful(id)) continue;
         is_useful_[id] = true;
         const Node& node = tree.node(id);
         if (order.is_related(id) || !is_plain(node.step)) is_pure_[id] = false;
-        if (order.is_captured(id) && !binds_unseen) is_pure_[id] = false;
+        if (order.is_captured(id) && !may_skip_captured) is_pure_[id] = false;
         if (reads_dict(node.step)) ++lookups_[id];
         tree.each_check(id, [&](CheckId check) {
             if (!is_plain(tree.check_at(check).kind)) is_pure_[id] = false;

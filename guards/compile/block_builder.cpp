@@ -39,7 +39,8 @@ bool read_length(const Op& kind, int32_t& to) noexcept {
     });
 }
 
-/// The object with which a kind passes whatever else it passes. Null for other kinds.
+/// An object that this kind always passes: a value that is this object needs no other
+/// check. Null for kinds that name no such object.
 PyObject* object_of(const Op& kind) noexcept {
     return dispatch(kind, [&]<class K>(const K& concrete) -> PyObject* {
         if constexpr (HasOnlyObject<K>)

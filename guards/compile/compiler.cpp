@@ -76,7 +76,7 @@ public:
         slot_.assign(tree_.node_count(), -1);
         if (!emit_roots() || !emit_relations() || !place_values()) return false;
         keep_references();
-        bind_values();
+        place_captured();
         program_.ops_.emplace_back(OpCode::Done, nullptr);
         return true;
     }
@@ -395,7 +395,7 @@ private:
     }
 
     /// Records where each captured value is, after all values have places.
-    void bind_values() {
+    void place_captured() {
         if (captured_.empty()) return;
         using Source = CapturedValues::Source;
         auto made = std::make_unique<CapturedValues>();

@@ -238,23 +238,25 @@ static int look_up_checked(PyObject* names, guardtree_check check,
     return answer;
 }
 
-static const char* an_entry_that_ended_hands_nothing_over(PyObject* names) {
+/// Looks up an entry whose last guard ends the entry, or its table: nothing is handed
+/// over, and the payload is destroyed.
+static const char* ends_with(PyObject* names, guardtree_check ending) {
     struct captured_scene it;
     Py_ssize_t more;
-    CHECK(look_up_checked(names, end_the_entry, &it, &more) == GUARDTREE_MISS);
+    CHECK(look_up_checked(names, ending, &it, &more) == GUARDTREE_MISS);
     CHECK(it.captured.count == 0 && more == 0 && asked == 1 && destroyed == 1);
-    api->table_free(ended_table);
     Py_DECREF(given);
     return NULL;
 }
 
+static const char* an_entry_that_ended_hands_nothing_over(PyObject* names) {
+    const char* const failed = ends_with(names, end_the_entry);
+    api->table_free(ended_table);
+    return failed;
+}
+
 static const char* a_table_that_ended_hands_nothing_over(PyObject* names) {
-    struct captured_scene it;
-    Py_ssize_t more;
-    CHECK(look_up_checked(names, end_everything, &it, &more) == GUARDTREE_MISS);
-    CHECK(it.captured.count == 0 && more == 0 && asked == 1 && destroyed == 1);
-    Py_DECREF(given);
-    return NULL;
+    return ends_with(names, end_everything);
 }
 
 static const char* look_ups_in_look_ups_have_values_of_their_own(PyObject* names) {

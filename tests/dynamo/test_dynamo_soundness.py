@@ -29,7 +29,7 @@ def compiled() -> Any:
 
 
 def refusals() -> set[str]:
-    return installation.current().maker.told
+    return installation.current().maker.warned
 
 
 def assert_still_right(f: Any) -> None:

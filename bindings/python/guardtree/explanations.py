@@ -168,7 +168,7 @@ def explanation_of_calls(
     explained: list[tuple[TableEntry, Explanation]],
     differences: dict[str, list[str]],
 ) -> CacheExplanation:
-    """What the entries of a GuardedFunction or Dispatcher say of a call."""
+    """What the entries of a GuardedFunction, Dispatcher or Table say of a call."""
     made = [
         EntryExplanation(index, entry.hits, entry, explanation)
         for index, (entry, explanation) in enumerate(explained)
