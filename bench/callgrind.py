@@ -9,6 +9,9 @@ import sys
 
 CALLGRIND = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
 
+# The threads of numpy's OpenBLAS spin while they wait, and callgrind counts them.
+ENVIRONMENT = {"PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+
 
 def require_valgrind() -> None:
     """Ends the program where there is none."""
@@ -20,7 +23,7 @@ def count(command: list[str], name: str) -> int:
     """Instructions of the whole command. `name`: what a message calls it."""
     done = subprocess.run(
         [*CALLGRIND, *command],
-        env={**os.environ, "PYTHONHASHSEED": "0"},
+        env={**os.environ, **ENVIRONMENT},
         capture_output=True,
         text=True,
         check=False,

@@ -74,14 +74,29 @@ def guards_of(target: Any, shape: str) -> Any:
     return guards
 
 
+KEPT: list[object] = []
+
+
+def turns(count: int) -> range:
+    """Of a loop that begins now. CPython's allocator has a pool with many free blocks
+    for each small size then. Otherwise a loop may happen to take and free the last
+    block of a pool at each turn, which costs 17 instructions more."""
+    blocks: list[object] = [bytes(size) for size in range(0, 480, 8) for _ in range(99)]
+    blocks += [object() for _ in range(999)]  # of 16 bytes, and the next of 32
+    blocks += [float(number) for number in range(999)]
+    KEPT.extend(blocks[::2])
+    blocks.reverse()  # a list frees its last one first
+    return range(count)
+
+
 def loop_empty(count: int) -> None:
-    for _ in range(count):
+    for _ in turns(count):
         pass
 
 
 def loop_call(count: int) -> None:
     x, y, call = 1, Value(), subject
-    for _ in range(count):
+    for _ in turns(count):
         call(x, y)
 
 
@@ -89,7 +104,7 @@ def loop_ask(count: int, ask: Callable[[Any], Any], expected: Any) -> None:
     asked = {"x": 1, "y": Value()}
     if ask(asked) != expected:
         raise RuntimeError("the guards do not pass: nothing to count")
-    for _ in range(count):
+    for _ in turns(count):
         ask(asked)
 
 

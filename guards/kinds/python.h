@@ -1,6 +1,7 @@
 // python: a Python callable decides.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../../framelocals/call_one.h"
 #include "../concepts/kind.h"
 
 namespace guardtree {
@@ -25,7 +26,9 @@ struct Python {
     }
 
     Verdict check(PyObject* value) const noexcept {
-        const auto result = Owned<>::steal(PyObject_CallOneArg(predicate.value, value));
+        const auto result = call_one(predicate.value, value);
+        if (result.get() == Py_True) [[likely]]
+            return Verdict::pass;
         const int truth = result ? PyObject_IsTrue(result.get()) : -1;
         if (truth < 0) return Verdict::error;
         return truth ? Verdict::pass : Verdict::fail;

@@ -9,15 +9,12 @@
 #include "../../framelocals/same_text.h"
 #include "../../framelocals/set_entries.h"
 
+#include "constant_compare.h"
 #include "dict_lookup.h"
 #include "known_pairs.h"
 
 namespace guardtree {
 namespace {
-
-bool same_bits(double a, double b) noexcept {
-    return std::memcmp(&a, &b, sizeof a) == 0;
-}
 
 /// The hash that a dict stores for a key. PyDict_Next left `position` after the entry.
 Py_hash_t key_hash(PyObject* dict, Py_ssize_t position, PyObject* key) noexcept {

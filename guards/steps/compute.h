@@ -1,6 +1,7 @@
 // compute: the result of a Python callable for the value.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../../framelocals/call_one.h"
 #include "../concepts/kind.h"
 
 namespace guardtree {
@@ -22,7 +23,7 @@ struct Compute {
     }
 
     Owned<> get(PyObject* value) const noexcept {
-        return Owned<>::steal(PyObject_CallOneArg(function.value, value));
+        return call_one(function.value, value);
     }
 };
 
