@@ -78,9 +78,10 @@ KEPT: list[object] = []
 
 
 def turns(count: int) -> range:
-    """Of a loop that begins now. CPython's allocator has a pool with many free blocks
-    for each small size then. Otherwise a loop may happen to take and free the last
-    block of a pool at each turn, which costs 17 instructions more."""
+    """The turns of a loop, which begins right after this call. The call leaves the
+    allocator of CPython a pool with many free blocks for each small size. Otherwise a
+    loop may happen to take and free the last block of a pool at each turn, which costs
+    17 instructions more."""
     blocks: list[object] = [bytes(size) for size in range(0, 480, 8) for _ in range(99)]
     blocks += [object() for _ in range(999)]  # of 16 bytes, and the next of 32
     blocks += [float(number) for number in range(999)]

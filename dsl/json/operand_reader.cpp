@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <Python.h>
 
-#include <cstring>
+#include <bit>
 
 #include "../../framelocals/exception.h"
 #include "../../guards/objects/constant.h"
@@ -358,9 +358,7 @@ Owned<> JsonOperandReader::of_float_bits(PyObject* body, unsigned) {
     }
     uint64_t bits = 0;
     for (const char each : text) bits = bits << 4 | static_cast<unsigned>(digit(each));
-    double value = 0;
-    std::memcpy(&value, &bits, sizeof value);
-    auto made = Owned<>::steal(PyFloat_FromDouble(value));
+    auto made = Owned<>::steal(PyFloat_FromDouble(std::bit_cast<double>(bits)));
     return made ? std::move(made) : refused_raised("a float");
 }
 

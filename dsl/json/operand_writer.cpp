@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <climits>
 #include <cmath>
 #include <concepts>
-#include <cstring>
 
 #include "../../framelocals/compiler.h"
 #include "../../framelocals/iterators.h"
@@ -232,8 +232,7 @@ private:
 
     std::string number(double value) {
         if (std::isnan(value)) {
-            uint64_t bits = 0;
-            std::memcpy(&bits, &value, sizeof bits);
+            const auto bits = std::bit_cast<uint64_t>(value);
             return tagged("float_bits", json_quoted(hex(bits, 16)));
         }
         const auto object = Owned<>::steal(PyFloat_FromDouble(value));

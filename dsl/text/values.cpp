@@ -3,8 +3,8 @@
 #include "values.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/no_memory.h"
@@ -82,9 +82,7 @@ Owned<> tuple_of(const References& items) {
 constexpr uint64_t quiet_nan = uint64_t{0x7FF8} << 48;  // float("nan")
 
 PyObject* nan_object(uint64_t bits) {
-    double number = 0;
-    std::memcpy(&number, &bits, sizeof number);
-    return PyFloat_FromDouble(number);
+    return PyFloat_FromDouble(std::bit_cast<double>(bits));
 }
 
 Owned<> nan_of(PyObject* bits) {

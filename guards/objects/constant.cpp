@@ -3,6 +3,7 @@
 #include "constant.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "../../framelocals/cpython/key_probe.h"
@@ -152,9 +153,7 @@ private:
 
 /// The hash of a float, consistent with same_bits.
 size_t hash_of_bits(double number) noexcept {
-    uint64_t bits = 0;
-    std::memcpy(&bits, &number, sizeof bits);
-    return bits * 0x9E3779B97F4A7C15u >> 7;
+    return std::bit_cast<uint64_t>(number) * 0x9E3779B97F4A7C15u >> 7;
 }
 
 size_t hash_to(PyObject* constant, int depth) noexcept {

@@ -1,7 +1,7 @@
 // Constants as Python text that evaluates to them.
 // SPDX-License-Identifier: MIT
+#include <bit>
 #include <cmath>
-#include <cstring>
 
 #include <tsl/robin_map.h>
 
@@ -67,8 +67,7 @@ std::string plain_text(PyObject* constant) {
 std::string nan_text(double number) {
     constexpr uint64_t sign = uint64_t{1} << 63;
     constexpr uint64_t quiet = uint64_t{0x7FF8} << 48;  // float("nan")
-    uint64_t bits = 0;
-    std::memcpy(&bits, &number, sizeof bits);
+    const auto bits = std::bit_cast<uint64_t>(number);
     if (bits == quiet) return "nan";
     if (bits == (quiet | sign)) return "-nan";
     return "nan_of_bits(" + std::to_string(bits) + ")";

@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include "keys.h"
 
+#include <bit>
+
 namespace guardtree {
 
 uint64_t rare_constant_key(PyObject* value) noexcept {
-    if (PyFloat_CheckExact(value)) {
-        uint64_t bits = 0;
-        const double number = PyFloat_AS_DOUBLE(value);
-        std::memcpy(&bits, &number, sizeof bits);
-        return bits;
-    }
+    if (PyFloat_CheckExact(value))
+        return std::bit_cast<uint64_t>(PyFloat_AS_DOUBLE(value));
     // Hashing objects of exactly these types runs no user code and does not fail.
     if (PyUnicode_CheckExact(value) || PyLong_CheckExact(value) ||
         PyBytes_CheckExact(value)) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../../framelocals/cpython/compact_int.h"
+#include "../../framelocals/element.h"
 #include "../concepts/kind.h"
 #include "../objects/dict_lookup.h"
 
@@ -37,8 +38,11 @@ struct Item {
         PyTypeObject* const type = Py_TYPE(value);
         int64_t index = 0;
         if (type == &PyList_Type || type == &PyTuple_Type) {
-            if (PyLong_CheckExact(key.value) && read_compact_int(key.value, index))
-                return element_of(value, index);
+            if (PyLong_CheckExact(key.value) && read_compact_int(key.value, index)) {
+                return Owned<>::share(type == &PyList_Type
+                                          ? list_element(value, index).get()
+                                          : tuple_element(value, index).get());
+            }
         } else if (type == &PyDict_Type) {
             if (const Borrowed<> found = find_in_dict(value, key))
                 return Owned<>::share(found.get());
@@ -48,15 +52,6 @@ struct Item {
     }
 
 private:
-    /// An element of an exact list or tuple.
-    static Owned<> element_of(PyObject* value, int64_t index) noexcept {
-        const Py_ssize_t size = Py_SIZE(value);
-        const auto place = static_cast<size_t>(index < 0 ? index + size : index);
-        if (place >= static_cast<size_t>(size)) return {};
-        PyObject** const elements = PySequence_Fast_ITEMS(value);
-        return Owned<>::share(elements[place]);
-    }
-
     Owned<> by_protocol(PyObject* value) const noexcept {
         const PyTypeObject* type = Py_TYPE(value);
         const bool has_items =

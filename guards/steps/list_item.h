@@ -1,6 +1,7 @@
 // list_item: an element of a list by position.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../../framelocals/element.h"
 #include "../concepts/kind.h"
 
 namespace guardtree {
@@ -29,11 +30,7 @@ struct ListItem {
     Borrowed<> get(PyObject* value) const noexcept {
         if (!PyList_Check(value)) [[unlikely]]
             return nullptr;
-        const Py_ssize_t size = Py_SIZE(value);
-        const Py_ssize_t place = index.value < 0 ? index.value + size : index.value;
-        if (static_cast<size_t>(place) >= static_cast<size_t>(size)) [[unlikely]]
-            return nullptr;
-        return PyList_GET_ITEM(value, place);
+        return list_element(value, index.value);
     }
 };
 

@@ -1,6 +1,7 @@
 // tuple_item: an element of a tuple by position.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "../../framelocals/element.h"
 #include "../concepts/kind.h"
 
 namespace guardtree {
@@ -30,11 +31,7 @@ struct TupleItem {
     Borrowed<> get(PyObject* value) const noexcept {
         if (!PyTuple_Check(value)) [[unlikely]]
             return nullptr;
-        const Py_ssize_t size = Py_SIZE(value);
-        const Py_ssize_t place = index.value < 0 ? index.value + size : index.value;
-        if (static_cast<size_t>(place) >= static_cast<size_t>(size)) [[unlikely]]
-            return nullptr;
-        return PyTuple_GET_ITEM(value, place);
+        return tuple_element(value, index.value);
     }
 };
 
