@@ -11,10 +11,18 @@ namespace guardtree {
 struct TableEntryHandle {
     int traverse(visitproc visit, void* arg) const {
         Py_VISIT(entry->object());
+        Py_VISIT(target.get());
         return 0;
     }
 
+    PyObject* payload() const noexcept {
+        return target ? target.get() : entry->payload.get();
+    }
+
     Shared<Entry> entry;
+    /// What the entry's own payload calls, for functions that are guarded through the
+    /// hook.
+    Owned<> target{};
 };
 
 }  // namespace guardtree

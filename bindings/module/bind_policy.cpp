@@ -7,6 +7,7 @@
 #include "../../framehook/hook.h"
 #include "../bindings.h"
 #include "../guarded_code.h"
+#include "../table_entry.h"
 
 namespace guardtree {
 namespace {
@@ -89,35 +90,57 @@ void fail_code(py::handle code, const std::string& reason) {
     cache.failure = reason;
 }
 
-/// Adds an entry, and stores it in the dict `entries` with `value`. If one of these
-/// fails, neither is done.
-py::object add_listed_entry(py::handle code, const py::object& guarded,
-                            const py::object& entries, const py::object& value) {
-    PyCodeObject* const of = code_of_python(code);
-    const Shared<Entry> entry = initialised<GuardedCode>(guarded).entry_for(of);
-    CodeCache& cache = cache_of(code);
+Shared<Entry> entry_for(py::handle code, const py::object& guarded) {
+    return initialised<GuardedCode>(guarded).entry_for(code_of_python(code));
+}
+
+/// Throws, with the exception of a failure.
+void add_to_cache(py::handle code, const Shared<Entry>& entry) {
+    if (!add_entry(code_of_python(code), cache_of(code), entry))
+        throw py::error_already_set();
+}
+
+py::object add_guarded_code(py::handle code, const py::object& guarded) {
+    const Shared<Entry> entry = entry_for(code, guarded);
     py::object handle = py::cast(CacheEntryHandle(Table::empty()->with(entry), 0));
-    const bool is_listed = !entries.is_none();
-    if (is_listed && PyDict_SetItem(entries.ptr(), handle.ptr(), value.ptr()) < 0)
+    add_to_cache(code, entry);
+    return handle;
+}
+
+/// Adds an entry, and stores it in the dict `entries` with `value`. If one of these
+/// fails, neither is done. The entry's payload is `target`.
+py::object add_listed_entry(py::handle code, const py::object& guarded,
+                            const py::object& entries, const py::object& value,
+                            const py::object& target) {
+    const Shared<Entry> entry = entry_for(code, guarded);
+    py::object handle =
+        py::cast(TableEntryHandle{entry, Owned<>::share(target.ptr())});
+    if (PyDict_SetItem(entries.ptr(), handle.ptr(), value.ptr()) < 0)
         throw py::error_already_set();
     try {
-        if (!add_entry(of, cache, entry)) throw py::error_already_set();
+        add_to_cache(code, entry);
     } catch (...) {
-        if (is_listed && PyDict_DelItem(entries.ptr(), handle.ptr()) < 0) PyErr_Clear();
+        if (PyDict_DelItem(entries.ptr(), handle.ptr()) < 0) PyErr_Clear();
         throw;
     }
     return handle;
 }
 
-py::object add_guarded_code(py::handle code, const py::object& guarded) {
-    return add_listed_entry(code, guarded, py::none(), py::none());
+void remove_from_cache(py::handle code, const Entry& entry,
+                       const std::string& reason) {
+    CodeCache* cache = CodeCache::find(code_of_python(code));
+    if (!cache || !cache->remove(entry, "invalidated: " + reason))
+        throw py::value_error("this entry is not among those of the code (any more)");
 }
 
 void remove_entry(py::handle code, const CacheEntryHandle& entry,
                   const std::string& reason) {
-    CodeCache* cache = CodeCache::find(code_of_python(code));
-    if (!cache || !cache->remove(entry.entry(), "invalidated: " + reason))
-        throw py::value_error("this entry is not among those of the code (any more)");
+    remove_from_cache(code, entry.entry(), reason);
+}
+
+void remove_listed_entry(py::handle code, const TableEntryHandle& entry,
+                         const std::string& reason) {
+    remove_from_cache(code, *entry.entry, reason);
 }
 
 /// (hits, reason) of the last removed entries.
@@ -167,9 +190,12 @@ void bind_policy(py::module_& module) {
                     "compile in the background, answer ASK_AGAIN meanwhile.");
     define_function(module, "_add_listed_entry", calling<&add_listed_entry>,
                     py::arg("code"), py::arg("guarded_code"), py::arg("entries"),
-                    py::arg("value"),
+                    py::arg("value"), py::arg("target"),
                     "For guard_function on CPython 3.11: add_entry, and entries[entry] "
-                    "= value.");
+                    "= value. Returns a TableEntry with the payload `target`.");
+    define_function(module, "_remove_listed_entry", calling<&remove_listed_entry>,
+                    py::arg("code"), py::arg("entry"), py::arg("reason"),
+                    "invalidate, for what _add_listed_entry returns.");
     define_function(
         module, "invalidate", calling<&remove_entry>, py::arg("code"), py::arg("entry"),
         py::arg("reason"),

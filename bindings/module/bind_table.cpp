@@ -286,7 +286,7 @@ void bind_table(py::module_& module) {
                                  "One (guards, payload) of a Table.")
         .def_property_readonly("payload",
                                [](const TableEntryHandle& self) {
-                                   return object_or_none(self.entry->payload.get());
+                                   return object_or_none(self.payload());
                                })
         .def_property_readonly("guards",
                                [](const TableEntryHandle& self) {

@@ -32,6 +32,22 @@ def test_a_hit_calls_the_target_and_a_miss_the_function() -> None:
         assert gt.get_eval_frame() is None
 
 
+def test_an_entry_is_a_table_entry_on_every_version() -> None:
+    f = make()
+    guarded = gt.guard_function(f)
+    guards = ints(f)
+    entry = guarded.add(guards, fast)
+    assert type(entry) is gt.TableEntry
+    assert entry.payload is fast
+    assert entry.guards is guards
+    assert (entry.hits, entry.errors, entry.last_error) == (0, 0, None)
+    assert repr(entry) == "<guardtree.TableEntry: gives fast, 0 hits>"
+    f(1, 3)
+    assert entry.hits == 1
+    guarded.remove(entry)
+    assert not is_fast(f(1, 3))
+
+
 @by_entry
 def test_a_callable_gets_the_call_as_it_was() -> None:
     f = make("def f(a, b=2, *rest, c=3, **more): return 'plain'")

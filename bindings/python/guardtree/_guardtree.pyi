@@ -1020,9 +1020,11 @@ def add_entry(code: _Code, guarded_code: GuardedCode) -> CacheEntry:
 def _add_listed_entry(
     code: CodeType,
     guarded_code: GuardedCode,
-    entries: dict[CacheEntry, Any],
+    entries: dict[TableEntry, Any],
     value: object,
-) -> CacheEntry: ...
+    target: object,
+) -> TableEntry: ...
+def _remove_listed_entry(code: CodeType, entry: TableEntry, reason: str) -> None: ...
 def invalidate(code: _Code, entry: CacheEntry, reason: str) -> None:
     """Take an entry out of its code, for a reason that `removed_entries` and explain
     tell. Frames that run its code go on.

@@ -16,11 +16,11 @@ from typing import Any, Literal, overload
 
 from . import _guardtree
 from ._guardtree import (
-    CacheEntry,
     Dispatcher,
     GuardedCode,
     GuardedFunction,
     GuardManager,
+    TableEntry,
 )
 from .dispatch import MissedCall
 from .explanations import CacheExplanation, explain
@@ -245,7 +245,7 @@ class HookedFunction:
         self._code = function.__code__
         self._unguarded = function.__code__.replace()
         # What they run: their code, or the callable and what its code has for it.
-        self._entries: dict[CacheEntry, tuple[Any, Any]] = {}
+        self._entries: dict[TableEntry, tuple[Any, Any]] = {}
         self._is_restored = self._is_over = False
         hooked_here().add(self)
 
@@ -324,7 +324,7 @@ class HookedFunction:
         target: CodeType | Callable[..., Any],
         *,
         captures: dict[str, GuardManager] | None = None,
-    ) -> CacheEntry:
+    ) -> TableEntry:
         """Adds an entry after all others: the current guards and a target."""
         if self._is_restored or self.function is None:
             raise ValueError(
@@ -351,10 +351,10 @@ class HookedFunction:
             )
         guarded = GuardedCode(code, guards, captures=captures)
         return _guardtree._add_listed_entry(
-            self._code, guarded, self._entries, (target, reference)
+            self._code, guarded, self._entries, (target, reference), target
         )
 
-    def remove(self, entry: CacheEntry) -> None:
+    def remove(self, entry: TableEntry) -> None:
         """Removes an entry. Raises ValueError if it is not in the table."""
         if entry not in self._entries:
             raise ValueError("this entry is not in the table")
@@ -362,7 +362,7 @@ class HookedFunction:
         if isinstance(reference, Target):
             reference.keep()
         try:
-            _guardtree.invalidate(self._code, entry, "removed")
+            _guardtree._remove_listed_entry(self._code, entry, "removed")
         except MemoryError:  # it is still in both
             raise
         except BaseException:
@@ -370,7 +370,7 @@ class HookedFunction:
             raise
         self._entries.pop(entry, None)
 
-    def entries(self) -> list[CacheEntry]:
+    def entries(self) -> list[TableEntry]:
         """The entries, the oldest first."""
         return list(self._entries)
 
@@ -393,11 +393,13 @@ class HookedFunction:
         self._is_over = True  # if memory runs out before, the next call continues
         return True
 
-    def __del__(self, invalidate: Callable[..., None] = _guardtree.invalidate) -> None:
+    def __del__(
+        self, remove: Callable[..., None] = _guardtree._remove_listed_entry
+    ) -> None:
         """Removes the entries, because other functions may have the same code."""
         for entry in self._entries:
             try:
-                invalidate(self._code, entry, "its function is gone")
+                remove(self._code, entry, "its function is gone")
             except ValueError:  # the code's cache has dropped it
                 pass
 
