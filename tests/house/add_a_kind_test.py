@@ -2,41 +2,19 @@
 
     python tests/house/add_a_kind_test.py SOURCE SCRATCH CMAKE COMPILER GENERATOR MAKE
 
-Copies the sources to SCRATCH, adds guards/kinds/is_ellipsis.h there, builds the Python
-package, and looks for the kind. Takes a build: run by ctest, not by pytest, and skipped
-unless GUARDTREE_TEST_LONG is set.
+Copies the sources to SCRATCH, adds guards/kinds/is_ellipsis.h there as CONTRIBUTING.md
+has it, builds the Python package, and looks for the kind. Takes a build: run by ctest,
+not by pytest, and skipped unless GUARDTREE_TEST_LONG is set.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+import textwrap
 from pathlib import Path
 
 from scratch import Scratch
-
-KIND = """\
-// is_ellipsis: identity with Ellipsis.
-// SPDX-License-Identifier: MIT
-#pragma once
-#include "../concepts/kind.h"
-
-namespace guardtree {
-
-struct IsEllipsis {
-    static constexpr Info info{
-        .name = "is_ellipsis",
-        .summary = "The value is Ellipsis.",
-        .python = "value is ...",
-    };
-    static constexpr Example examples[] = {{"", "...", "0"}};
-
-    static constexpr auto operands() { return std::tuple{}; }
-
-    bool check(PyObject* value) const noexcept { return value == Py_Ellipsis; }
-};
-
-}  // namespace guardtree
-"""
 
 USE = """\
 import guardtree as gt
@@ -54,6 +32,16 @@ for again in (gt.parse("x is ...", f), gt.from_json(guards.to_json(), f)):
     assert again.checks()[0].kind == "is_ellipsis", again
 """
 
+
+def kind_of_the_manual(tree: Path) -> str:
+    """The C++ block of CONTRIBUTING.md."""
+    manual = (tree / "CONTRIBUTING.md").read_text()
+    blocks = re.findall(r"^ *```cpp\n(.*?)^ *```", manual, re.MULTILINE | re.DOTALL)
+    if len(blocks) != 1:
+        sys.exit(f"CONTRIBUTING.md has {len(blocks)} blocks of C++: which is the kind?")
+    return textwrap.dedent(blocks[0])
+
+
 def expect(path: Path, text: str) -> None:
     """Fails unless the file holds the text."""
     if text not in path.read_text():
@@ -64,7 +52,7 @@ def main() -> None:
     """Copies, adds, builds, looks."""
     scratch = Scratch()
     tree = scratch.tree
-    (tree / "guards/kinds/is_ellipsis.h").write_text(KIND)
+    (tree / "guards/kinds/is_ellipsis.h").write_text(kind_of_the_manual(tree))
     scratch.configure("-DGUARDTREE_BUILD_TESTS=OFF")
     scratch.make()
     used = scratch.python("-c", USE)
