@@ -355,7 +355,8 @@ def pytests(program: Path, rest: list[str]) -> list[list]:
     beside = [f"tests/{name}" for name in BESIDE + BESIDE_TOO * few]
     if few:  # of the largest folders, where bytecode/ is left out too
         is_least = "tests/bytecode" in left_out
-        beside.append("tests/tensors" if is_least else "tests/framehook")
+        large = ["tests/tensors", "tests/launches"] if is_least else ["tests/framehook"]
+        beside += large
     shares = [["tests", *(f"--ignore={name}" for name in beside)], beside]
     if named:
         shares = [named[::2], named[1::2]]

@@ -95,6 +95,14 @@ inline PyObject* string_value_at(PyObject* dict, PyObject* key, size_t place) no
     return string_entry_value(dict, place);
 }
 
+/// The hash that a dict stores for a key. PyDict_Next left `position` after the entry.
+inline Py_hash_t key_hash(PyObject* dict, Py_ssize_t position, PyObject* key) noexcept {
+    const KeyTable& keys = *dict_keys(dict);
+    if (keys.kind == KeyTable::general)
+        return keys.entries<DictGeneralEntry>()[position - 1].hash;
+    return reinterpret_cast<PyASCIIObject*>(key)->hash;
+}
+
 /// The keys for the inline values of an instance without a dict of its own.
 inline const KeyTable* instance_keys(PyTypeObject* type) noexcept {
     return reinterpret_cast<const KeyTable*>(

@@ -293,7 +293,7 @@ private:
     /// The value stays of a type whose MRO says the same of a name. Not of a slot.
     bool keeps_names_of_class(Value value, PyObject* name) {
         PyTypeObject* const type = Py_TYPE(value.object);
-        if (PyType_Check(value.object) || !version_tag(type, name)) return false;
+        if (PyType_Check(value.object) || !version_tag(type)) return false;
         const Borrowed<> found = find_in_mro(type, name);
         if (found && slot_content(found.get(), value.object).is_slot) return false;
         if (!has_type(value)) return false;

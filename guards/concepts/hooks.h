@@ -15,6 +15,7 @@
 
 #include "../../framelocals/views/view.h"
 #include "../objects/keys.h"
+#include "../objects/remembered.h"
 #include "../operands/operand.h"
 #include "../text/fact_difference.h"
 
@@ -22,10 +23,20 @@ namespace guardtree {
 
 class Op;
 
-/// A kind that passes only values with one of these keys. [lookup: finding entries]
+/// A kind that passes only values with one of these keys, and runs no user code for the
+/// others. [lookup: finding entries]
 template <class K>
 concept HasKeys = requires(const K& kind, std::vector<Keys>& to) {
     kind.add_keys(to);
+};
+
+/// A step that runs user code on some values only: `peek` gives the part, borrowed, if
+/// fetching it from this value runs none. Null if it would, or if there is no such
+/// part. [lookup: finding entries]
+template <class S>
+concept Peeks = requires(const S& step, PyObject* value, Remembered remembered) {
+    { step.peek(value, remembered) }
+    noexcept->std::same_as<Borrowed<>>;
 };
 
 /// A kind that passes only values of this exact type. [tree: order, simplify]

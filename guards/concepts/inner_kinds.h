@@ -29,6 +29,10 @@ struct InnerKinds {
     /// fail, or fail if all of them fail.
     Verdict first_not_failing(PyObject* value) const noexcept;
 
+    /// Adds the keys of values that one of the kinds may pass, of those key kinds that
+    /// all of them have.
+    void add_keys(std::vector<Keys>& to) const;
+
     /// The kinds as ops, in order. They live as long as this operand's References.
     std::span<const Op> ops() const noexcept;
 

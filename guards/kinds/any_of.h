@@ -29,6 +29,8 @@ struct AnyOf {
 
     std::span<const Op> inner_kinds() const noexcept { return kinds.ops(); }
 
+    void add_keys(std::vector<Keys>& to) const { kinds.add_keys(to); }
+
     Verdict check(PyObject* value) const noexcept {
         return kinds.first_not_failing(value);
     }

@@ -3,6 +3,7 @@
 #pragma once
 #include "../concepts/kind.h"
 #include "../objects/dict_lookup.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -29,6 +30,10 @@ struct DictContains {
 
     static constexpr auto operands() {
         return std::tuple{operand("key", &DictContains::key)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeyKind::dict_key}, {static_cast<uint64_t>(key.hash)}});
     }
 
     bool check(PyObject* value) const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 #include "../concepts/kind.h"
 #include "../objects/constant.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -28,6 +29,11 @@ struct DictKeySet {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &DictKeySet::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        uint64_t key = 0;
+        if (members_key(expected.value, key)) to.push_back({{KeyKind::members}, {key}});
     }
 
     bool check(PyObject* value) const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 #include "../concepts/kind.h"
 #include "../objects/constant.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -27,6 +28,14 @@ struct DictKeys {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &DictKeys::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        PyObject* const* keys = PySequence_Fast_ITEMS(expected.value);
+        const auto count = static_cast<size_t>(PyTuple_GET_SIZE(expected.value));
+        uint64_t key = 0;
+        if (members_key_of({keys, count}, key))
+            to.push_back({{KeyKind::members}, {key}});
     }
 
     bool check(PyObject* value) const noexcept {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/keys.h"
 #include "../operands/dict_snapshot.h"
 
 namespace guardtree {
@@ -28,6 +29,10 @@ struct DictVersion {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &DictVersion::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeyKind::identity}, {address_key(expected.dict)}});
     }
 
     bool check(PyObject* value) const noexcept { return expected.matches(value); }

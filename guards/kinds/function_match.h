@@ -33,6 +33,10 @@ struct FunctionMatch {
         return std::tuple{operand("expected", &FunctionMatch::expected)};
     }
 
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeyKind::function}, {expected.key()}});
+    }
+
     bool check(PyObject* value) const noexcept { return expected.matches(value); }
 };
 

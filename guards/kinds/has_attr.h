@@ -3,6 +3,8 @@
 #pragma once
 #include "../../framelocals/attributes.h"
 #include "../concepts/kind.h"
+#include "../objects/dict_lookup.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -24,6 +26,11 @@ struct HasAttr {
 
     static constexpr auto operands() {
         return std::tuple{operand("name", &HasAttr::name)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        const auto hash = static_cast<uint64_t>(hash_of_str(name.value));
+        to.push_back({{KeyKind::attribute, 1}, {hash}});
     }
 
     Verdict check(PyObject* value) const noexcept {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/dict_lookup.h"
+#include "../objects/keys.h"
 #include "../objects/static_attribute.h"
 
 namespace guardtree {
@@ -33,6 +35,11 @@ struct HasStaticAttr {
 
     static constexpr auto operands() {
         return std::tuple{operand("name", &HasStaticAttr::name)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        const auto hash = static_cast<uint64_t>(hash_of_str(name.value));
+        to.push_back({{KeyKind::attribute}, {hash}});
     }
 
     bool check(PyObject* value) const noexcept {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -33,6 +34,10 @@ struct InstanceOf {
         if (!PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE)) return Known::nothing;
         auto* base = reinterpret_cast<PyTypeObject*>(expected.object);
         return known_to(PyType_IsSubtype(type, base));
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeyKind::base}, {address_key(expected.object)}});
     }
 
     bool check(PyObject* value) const noexcept {

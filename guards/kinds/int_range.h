@@ -49,6 +49,12 @@ struct IntRange {
     }
 
     void add_keys(std::vector<Keys>& to) const {
+        const int64_t digit = int64_t{1} << 30;
+        if (low.value == high.value && -digit < low.value && low.value < digit) {
+            // The key of an int of one digit is its value.
+            to.push_back({{KeyKind::constant}, {static_cast<uint64_t>(low.value)}});
+            return;
+        }
         to.push_back(
             {{KeyKind::integer},
              {static_cast<uint64_t>(low.value), static_cast<uint64_t>(high.value)}});

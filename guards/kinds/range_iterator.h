@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/keys.h"
 #include "../operands/range_operand.h"
 
 namespace guardtree {
@@ -26,6 +27,11 @@ struct RangeIterator {
 
     static constexpr auto operands() {
         return std::tuple{operand("remaining", &RangeIterator::remaining)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        uint64_t key = 0;
+        if (left_key(remaining.iterator, key)) to.push_back({{KeyKind::left}, {key}});
     }
 
     bool check(PyObject* value) const noexcept { return remaining.is_left_in(value); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -24,6 +25,10 @@ struct SetContains {
 
     static constexpr auto operands() {
         return std::tuple{operand("item", &SetContains::item)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeyKind::set_item}, {static_cast<uint64_t>(item.hash)}});
     }
 
     Verdict check(PyObject* value) const noexcept {

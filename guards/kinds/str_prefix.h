@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -26,6 +27,13 @@ struct StrPrefix {
     }
 
     PyTypeObject* exact_type() const noexcept { return &PyUnicode_Type; }
+
+    void add_keys(std::vector<Keys>& to) const {
+        const auto length = static_cast<uint64_t>(PyUnicode_GET_LENGTH(prefix.value));
+        uint64_t key = 0;
+        if (prefix_key(prefix.value, length, key))
+            to.push_back({{KeyKind::prefix, length}, {key}});
+    }
 
     bool check(PyObject* value) const noexcept {
         if (!PyUnicode_CheckExact(value)) return false;

@@ -3,6 +3,7 @@
 #pragma once
 #include "../../framelocals/iterators.h"
 #include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -21,6 +22,10 @@ struct TupleIteratorLength {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &TupleIteratorLength::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeyKind::left}, {static_cast<uint64_t>(expected.value)}});
     }
 
     bool check(PyObject* value) const noexcept {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/keys.h"
 #include "../operands/versioned_type.h"
 
 namespace guardtree {
@@ -25,6 +26,10 @@ struct TypeVersion {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &TypeVersion::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeyKind::identity}, {address_key(expected.weak->wr_object)}});
     }
 
     bool check(PyObject* value) const noexcept { return expected.matches(value); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/keys.h"
 
 namespace guardtree {
 
@@ -24,6 +25,10 @@ struct UserLength {
 
     static constexpr auto operands() {
         return std::tuple{operand("expected", &UserLength::expected)};
+    }
+
+    void add_keys(std::vector<Keys>& to) const {
+        to.push_back({{KeyKind::length, 1}, {static_cast<uint64_t>(expected.value)}});
     }
 
     Verdict check(PyObject* value) const noexcept {

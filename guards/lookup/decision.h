@@ -44,7 +44,11 @@ public:
     explicit Decision(std::span<const Candidate> entries);
 
     /// Adds an entry after all others. The questions stay the same.
-    void append(const Candidate& added);
+    void append(const Entry& added);
+
+    /// Removes an entry wherever it is. O(entries), with a small factor. False, and
+    /// nothing is removed, if a question reads operands of this entry.
+    bool remove(const Entry& entry);
 
     /// Whether there is any question. If not, all entries are in the rest.
     bool has_splits() const noexcept { return !nodes_[0].splits.empty(); }
@@ -53,11 +57,13 @@ public:
     /// answer.
     bool is_disjoint() const noexcept { return is_disjoint_; }
 
-    /// The split, if there is only one and every entry is in it. Null otherwise.
+    /// The split, if there is only one, every entry is in it, and a value has only one
+    /// of its keys. Null otherwise.
     const Split* only_split() const noexcept {
         const Node& root = nodes_.front();
-        return root.splits.size() == 1 && root.rest.empty() ? root.splits.data()
-                                                            : nullptr;
+        const bool is_only = root.splits.size() == 1 && root.rest.empty() &&
+                             !root.splits[0].question.of.are_several();
+        return is_only ? root.splits.data() : nullptr;
     }
 
     /// Writes the runs that `view` leads to to `to`, and returns their end. W: View, or
@@ -66,6 +72,10 @@ public:
     [[gnu::always_inline]] Run* gather(const W& view, Run* to) const noexcept {
         const Node& root = nodes_.front();
         for (const Split& split : root.splits) {
+            if (split.question.of.are_several()) [[unlikely]] {
+                to = gather_several(split, view, to);
+                continue;
+            }
             const Bucket* const found = split.find(view);
             if (!found) continue;
             if (found->only().entry) [[likely]]
@@ -94,6 +104,21 @@ private:
     template <class W>
     Run* gather_below(const Bucket& bucket, const W& view, Run* to) const noexcept;
 
+    /// For a split of keys of which a value has several.
+    template <class W>
+    [[gnu::noinline]] Run* gather_several(const Split& split, const W& view,
+                                          Run* to) const noexcept;
+
+    /// An entry that would be appended to more ranges goes to the rest.
+    static constexpr size_t max_ranges_of_one = 8;
+
+    /// The index of the range that starts there. Divides a range if there is none.
+    size_t start_range(Split& split, int64_t start);
+
+    /// `range`: its first and last number. False if it has too many ranges.
+    bool append_range(Split& split, std::span<const uint64_t> range,
+                      const Candidate& added, const Facts& facts);
+
     void append(uint32_t node, const Candidate& added, const Facts& facts);
 
     void append(Bucket& bucket, const Candidate& added, const Facts& facts);
@@ -101,6 +126,7 @@ private:
     /// The nodes move when the vector grows, but the storage of their splits stays in
     /// place.
     std::vector<Node> nodes_;
+    uint32_t next_order_ = 0;  ///< greater than that of every candidate
     bool is_disjoint_ = false;
 };
 

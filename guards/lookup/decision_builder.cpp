@@ -58,9 +58,7 @@ public:
         std::vector<uint32_t> all(entries_.size());
         for (uint32_t i = 0; i < all.size(); ++i) all[i] = i;
         build(std::move(all), Decision::max_runs);
-        const Decision::Node& root = to_.nodes_.front();
-        to_.is_disjoint_ =
-            root.splits.size() == 1 && root.rest.empty() && to_.nodes_.size() == 1;
+        to_.is_disjoint_ = to_.only_split() && to_.nodes_.size() == 1;
     }
 
 private:
@@ -92,6 +90,7 @@ private:
     void note_facts(size_t entry) {
         for (auto& [asked, keys] : facts_of(entries_[entry].entry->program)) {
             Question& question = asked;
+            question.owner = entries_[entry].entry;
             Numbers& known = numbers_[hash_question(question)];
             const auto found = std::ranges::find_if(known, [&](uint32_t number) {
                 return same_question(questions_[number], question);
@@ -99,6 +98,8 @@ private:
             auto number = static_cast<uint32_t>(questions_.size());
             if (found != known.end()) {
                 number = *found;
+                // Of its owners, the youngest is evicted last.
+                questions_[number] = std::move(question);
             } else {
                 known.push_back(number);
                 questions_.push_back(std::move(question));
@@ -163,9 +164,9 @@ private:
 
     /// Breaks ties between questions that rule out the same number of entries.
     static double cost_of(const Question& question) {
-        const bool is_far = question.of.kind == KeyKind::size ||
-                            question.of.kind == KeyKind::tensor ||
-                            question.of.kind == KeyKind::integer;
+        const bool is_far =
+            question.of.kind == KeyKind::size || question.of.kind == KeyKind::tensor ||
+            question.of.kind == KeyKind::integer || question.may_be_open;
         return 0.01 * static_cast<double>(question.path.steps.size() + 2 * is_far);
     }
 
@@ -190,10 +191,13 @@ private:
         const size_t runs_left = chosen.empty() ? 0 : (max_runs - 1) / chosen.size();
         for (size_t i = 0; i < chosen.size(); ++i) {
             Split split(questions_[chosen[i]]);
+            const bool are_several = split.question.of.are_several();
+            if (are_several) split.max_answers = std::max(runs_left, size_t{1});
             if (is_of_ranges(chosen[i]))
                 fill_ranges(split, chosen[i], asked[i], runs_left);
             else
-                fill_buckets(split, chosen[i], asked[i], runs_left);
+                fill_buckets(split, chosen[i], asked[i], are_several ? 1 : runs_left);
+            if (split.question.may_be_open) fill(split.open, asked[i], 1);
             to_.nodes_[number].splits.push_back(std::move(split));
         }
         return number;
@@ -262,7 +266,8 @@ private:
     tsl::robin_map<uint64_t, Numbers> numbers_;
 };
 
-Decision::Decision(std::span<const Candidate> entries) {
+Decision::Decision(std::span<const Candidate> entries)
+    : next_order_(static_cast<uint32_t>(entries.size())) {
     DecisionBuilder(*this, entries).run();
 }
 

@@ -11,11 +11,13 @@
 #include "../program/program.h"
 #include "../tensors/readers.h"
 
+#include "answers.h"
+
 namespace guardtree {
 
 struct Entry;
 
-/// An entry, and the number of entries before it.
+/// An entry, and its place in the order: greater than those of all entries before it.
 struct Candidate {
     const Entry* entry = nullptr;
     uint32_t order = 0;
@@ -25,6 +27,22 @@ struct Candidate {
 struct Question {
     ValuePath path;
     KeyOf of;
+    /// Steps that peek (hooks.h) and come before the check, as paths that end with
+    /// them. Those of `path` itself are left out.
+    std::vector<ValuePath> peeked;
+    /// Whether any of these steps, or one of `path`, peeks, or the key itself may be
+    /// unknown: then it has no answer if user code would have to give it.
+    bool may_be_open = false;
+    /// Whether a step of `path` makes its value.
+    bool makes_value = false;
+    /// The entry that the operands of all these steps belong to.
+    const Entry* owner = nullptr;
+
+    /// Whether it needs `fetch_special`.
+    bool is_special() const noexcept { return may_be_open || makes_value; }
+
+    /// Whether it is about the content of a slot, and not special.
+    bool is_plain_slot() const noexcept { return path.steps.empty() && !is_special(); }
 };
 
 bool same_question(const Question& a, const Question& b) noexcept;
@@ -69,28 +87,51 @@ struct Split {
 
     explicit Split(Question asked)
         : question(std::move(asked)),
-          slot(question.path.steps.empty() ? question.path.slot : -1) {}
+          slot(question.is_plain_slot() ? question.path.slot : -1) {}
 
     Question question;
-    int32_t slot;  ///< the slot of the value; -1 if there are steps to follow
+    int32_t slot;  ///< the slot of the value; -1 if that is not all
     tsl::robin_map<uint64_t, Bucket, KeyHash, std::equal_to<>,
                    CacheLineAllocator<std::pair<uint64_t, Bucket>>>
         buckets;
     /// of the ranges, ascending; each range ends where the next starts
     std::vector<int64_t> starts;
     std::vector<Bucket> ranges;
+    /// all entries of the split, if the question may have no answer
+    Bucket open;
+    /// of keys of which a value has several: the maximum number of buckets that a value
+    /// leads to, and what types have answered (a cache)
+    size_t max_answers = 1;
+    mutable AnswersOfTypes of_types;
 
-    /// The bucket of the entries whose check of this value can pass, or null. W: as in
+    /// The bucket of the entries whose check of this value can pass, or null. All
+    /// entries of the split if finding out would run user code. W: as in
     /// Decision::gather. Takes a hash and a probe, 3 ns. Ranges take a binary search
     /// without branches.
     template <class W>
     [[gnu::always_inline]] const Bucket* find(const W& view) const noexcept {
+        if (question.is_special()) [[unlikely]]
+            return found_special(view);
         PyObject* const value =
             slot >= 0 ? slot_object(view.slots()[slot]) : fetched(question.path, view);
         return value ? find_value(value) : nullptr;
     }
 
+    /// The value at the end of the path of a special question. Null if there is
+    /// none, or if finding out would run user code. `made` holds it.
+    PyObject* fetch_special(const View& view, Owned<>& made) const noexcept;
+
+    /// The buckets of the keys of a value that has several. Null if not all are known.
+    /// `room`: where they may be stored. Linear in their number.
+    const Answers* find_several(PyObject* value, Answers& room) const noexcept;
+
 private:
+    const Answers* answers_of_type(PyTypeObject* type, Answers& room) const noexcept;
+
+    const Bucket* without_value() const noexcept {
+        return open.is_empty() ? nullptr : &open;
+    }
+
     /// Each kind has its own branch, so no condition is tested twice.
     [[gnu::always_inline]] const Bucket* find_value(PyObject* value) const noexcept {
         const KeyOf of = question.of;
@@ -113,7 +154,7 @@ private:
         return found == buckets.end() ? nullptr : &found->second;
     }
 
-    /// For the sorts that need more than a look at the object itself.
+    /// For the kinds that need more than a look at the object itself.
     [[gnu::noinline]] const Bucket* find_far(PyObject* value) const noexcept;
 
     template <class W>
@@ -122,6 +163,16 @@ private:
             return fetch(path, view);
         else
             return nullptr;  // programs that read only slots have no other questions
+    }
+
+    [[gnu::noinline]] const Bucket* find_special(const View& view) const noexcept;
+
+    template <class W>
+    const Bucket* found_special(const W& view) const noexcept {
+        if constexpr (std::same_as<W, View>)
+            return find_special(view);
+        else
+            return nullptr;
     }
 
     const Bucket* find_range(int64_t value) const noexcept;

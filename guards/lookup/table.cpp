@@ -76,16 +76,26 @@ template <class Keeps>
 Shared<Table> Table::only(Keeps keeps) const {
     auto made = make_shared_counted<Table>();
     made->entries_.reserve(entries_.size() + 1);
+    std::vector<const Entry*> dropped;
     for (const Shared<Entry>& entry : entries_) {
-        if (keeps(*entry)) made->append(entry);
+        if (keeps(*entry))
+            made->append(entry);
+        else
+            dropped.push_back(entry.get());
     }
-    if (made->entries_.size() < entries_.size()) {
+    made->decided_for_ = decided_for_;
+    made->changes_ = changes_ + dropped.size();
+    if (!dropped.empty() && (!decision_ || made->is_stale())) {
         made->make_decision();
         return made;
     }
-    made->decided_for_ = decided_for_;
     if (decision_) made->decision_ = std::make_unique<Decision>(*decision_);
-    made->find_only_split();
+    const bool are_removed = std::ranges::all_of(
+        dropped, [&](const Entry* each) { return made->decision_->remove(*each); });
+    if (are_removed)
+        made->find_only_split();
+    else
+        made->make_decision();
     return made;
 }
 
@@ -106,17 +116,18 @@ Shared<Table> Table::with(Shared<Entry> entry, const Entry* instead) const {
 }
 
 void Table::decide() {
-    const size_t count = entries_.size();
-    if (count >= decided_for_ + decided_for_ / 2 + 2) {
+    ++changes_;
+    if (is_stale()) {
         make_decision();
     } else if (decision_) {
-        decision_->append({entries_.back().get(), static_cast<uint32_t>(count - 1)});
+        decision_->append(*entries_.back());
         find_only_split();
     }
 }
 
 void Table::make_decision() {
     decided_for_ = entries_.size();
+    changes_ = 0;
     decision_.reset();
     if (entries_.size() >= least_for_one_question) {
         std::vector<Candidate> all;
@@ -184,9 +195,17 @@ namespace {
 }
 
 void skip_before(Run* runs, const Run* end, uint32_t order) noexcept {
-    for (Run* run = runs; run != end; ++run) {
-        while (run->at != run->end && run->at->order < order) ++run->at;
-    }
+    for (Run* run = runs; run != end; ++run)
+        run->at =
+            std::ranges::lower_bound(run->at, run->end, order, {}, &Candidate::order);
+}
+
+/// The number of candidates that have not been tried.
+size_t count_of(const Run* runs, const Run* end) noexcept {
+    size_t count = 0;
+    for (const Run* run = runs; run != end; ++run)
+        count += static_cast<size_t>(run->end - run->at);
+    return count;
 }
 
 }  // namespace
@@ -198,14 +217,19 @@ template <Walkable W>
     const Decision& decision = *table.decision();
     Run runs[Decision::max_runs];
     const Run* end = decision.gather(view, runs);
+    size_t tried_count = 0;
     for (Run* run = next_of(runs, end); run; run = next_of(runs, end)) {
         const Candidate& candidate = *run->at++;
+        ++tried_count;
         const Entry& entry = *candidate.entry;
         const Tried tried = try_entry(entry, view, values);
         if (tried == Tried::passed) [[likely]]
             return &entry;
         if (tried == Tried::raised) return nullptr;
-        if (entry.program.calls_python()) {  // user code may have changed the keys
+        // User code may have changed the keys. If all entries are tried anyway, no key
+        // was asked.
+        if (entry.program.calls_python() &&
+            tried_count + count_of(runs, end) < table.entries().size()) {
             const uint32_t next = candidate.order + 1;
             end = decision.gather(view, runs);
             skip_before(runs, end, next);

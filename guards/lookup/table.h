@@ -145,10 +145,13 @@ private:
     template <class Keeps>
     Shared<Table> only(Keeps keeps) const;
 
-    /// Adds the last entry to the decision. From time to time it is rebuilt, so that
-    /// its questions suit the current entries. Adding is O(entries), with a small
-    /// factor.
+    /// Adds the last entry to the decision, or rebuilds it if it is stale. Adding is
+    /// O(entries), with a small factor.
     void decide();
+
+    /// Whether the decision is to be rebuilt, so that its questions suit the current
+    /// entries.
+    bool is_stale() const noexcept { return changes_ >= decided_for_ / 2 + 2; }
 
     void make_decision();
 
@@ -167,6 +170,7 @@ private:
     std::vector<SlotName> names_;
     size_t max_captured_ = 0;
     size_t decided_for_ = 0;  ///< number of entries when the decision was built
+    size_t changes_ = 0;      ///< entries added and removed since then
 };
 
 /// Stores a guard's exception in its entry, for reports.

@@ -17,14 +17,6 @@
 namespace guardtree {
 namespace {
 
-/// The hash that a dict stores for a key. PyDict_Next left `position` after the entry.
-Py_hash_t key_hash(PyObject* dict, Py_ssize_t position, PyObject* key) noexcept {
-    const KeyTable& keys = *dict_keys(dict);
-    if (keys.kind == KeyTable::general)
-        return keys.entries<DictGeneralEntry>()[position - 1].hash;
-    return reinterpret_cast<PyASCIIObject*>(key)->hash;
-}
-
 bool same_complex(PyObject* a, PyObject* b) noexcept {
     const Py_complex x = PyComplex_AsCComplex(a);
     const Py_complex y = PyComplex_AsCComplex(b);
@@ -156,50 +148,76 @@ size_t hash_of_bits(double number) noexcept {
     return std::bit_cast<uint64_t>(number) * 0x9E3779B97F4A7C15u >> 7;
 }
 
-size_t hash_to(PyObject* constant, int depth) noexcept {
-    PyTypeObject* type = Py_TYPE(constant);
+/// Of any object: from the value of numbers and texts, otherwise from the type.
+size_t hash_of_part(PyObject* object) noexcept {
+    PyTypeObject* type = Py_TYPE(object);
     size_t hash = reinterpret_cast<uintptr_t>(type) >> 4;
     const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x100000001B3u; };
     if (type == &PyFloat_Type) {
-        mix(hash_of_bits(PyFloat_AS_DOUBLE(constant)));
+        mix(hash_of_bits(PyFloat_AS_DOUBLE(object)));
     } else if (type == &PyComplex_Type) {
-        const Py_complex number = PyComplex_AsCComplex(constant);
+        const Py_complex number = PyComplex_AsCComplex(object);
         mix(hash_of_bits(number.real));
         mix(hash_of_bits(number.imag));
-    } else if (type == &PyTuple_Type || type == &PyList_Type) {
-        constexpr Py_ssize_t max_items = 8;
-        constexpr int max_depth = 3;
-        mix(static_cast<size_t>(Py_SIZE(constant)));
-        const Py_ssize_t count =
-            depth < max_depth ? std::min(Py_SIZE(constant), max_items) : 0;
-        for (Py_ssize_t i = 0; i < count; ++i)
-            mix(hash_to(PySequence_Fast_ITEMS(constant)[i], depth + 1));
-    } else if (type == &PyDict_Type) {
-        Py_ssize_t position = 0;
-        PyObject* key = nullptr;
-        size_t sum = 0;
-        while (PyDict_Next(constant, &position, &key, nullptr))
-            sum += static_cast<size_t>(key_hash(constant, position, key));
-        mix(sum);
-    } else if (PyAnySet_CheckExact(constant)) {
-        Py_ssize_t position = 0;
-        PyObject* key = nullptr;
-        Py_hash_t each = 0;
-        size_t sum = 0;
-        while (next_set_entry(constant, &position, &key, &each))
-            sum += static_cast<size_t>(each);
-        mix(sum);
-    } else {
-        // Hashing objects of exactly these types runs no user code and does not fail.
-        mix(static_cast<size_t>(PyObject_Hash(constant)));
+    } else if (is_scalar(object)) {
+        mix(static_cast<size_t>(PyObject_Hash(object)));  // runs no user code
+    }
+    return hash;
+}
+
+size_t hash_of_keys(PyObject* dict) noexcept {
+    Py_ssize_t position = 0;
+    PyObject* key = nullptr;
+    PyObject* item = nullptr;
+    size_t sum = 0;
+    while (PyDict_Next(dict, &position, &key, &item)) {
+        const auto hash = static_cast<size_t>(key_hash(dict, position, key));
+        sum += (hash + 1) * (hash_of_part(item) | 1);
+    }
+    return sum;
+}
+
+/// `left`: how many more parts of sequences it may read.
+size_t hash_to(PyObject* object, int depth, int& left, Py_ssize_t max_keys) noexcept {
+    size_t hash = hash_of_part(object);
+    const auto mix = [&](size_t part) { hash = (hash ^ part) * 0x100000001B3u; };
+    if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+        mix(static_cast<size_t>(Py_SIZE(object)));
+        for (Py_ssize_t i = 0; i < Py_SIZE(object) && depth > 0 && left > 0; ++i) {
+            --left;
+            mix(hash_to(PySequence_Fast_ITEMS(object)[i], depth - 1, left, max_keys));
+        }
+    } else if (PyDict_CheckExact(object)) {
+        mix(static_cast<size_t>(PyDict_GET_SIZE(object)));
+        if (PyDict_GET_SIZE(object) <= max_keys) mix(hash_of_keys(object));
+    } else if (PyAnySet_CheckExact(object)) {
+        mix(static_cast<size_t>(PySet_GET_SIZE(object)));
+        if (PySet_GET_SIZE(object) <= max_keys) mix(sum_of_hashes(object));
     }
     return hash;
 }
 
 }  // namespace
 
-size_t hash_of_constant(PyObject* constant) noexcept {
-    return hash_to(constant, 0);
+size_t sum_of_hashes(PyObject* container) noexcept {
+    Py_ssize_t position = 0;
+    PyObject* key = nullptr;
+    Py_hash_t hash = 0;
+    size_t sum = 0;
+    if (PyDict_Check(container)) {
+        while (PyDict_Next(container, &position, &key, nullptr))
+            sum += static_cast<size_t>(key_hash(container, position, key));
+    } else {
+        while (next_set_entry(container, &position, &key, &hash))
+            sum += static_cast<size_t>(hash);
+    }
+    return sum;
+}
+
+size_t hash_of_value(PyObject* value, Py_ssize_t max_keys) noexcept {
+    constexpr int max_depth = 3;
+    int left = 64;
+    return hash_to(value, max_depth, left, max_keys);
 }
 
 bool same_constant(PyObject* value, PyObject* constant) noexcept {

@@ -31,9 +31,14 @@ Owned<> snapshot_constant(PyObject* object, Diagnostic& problem);
 /// compared once.
 bool same_constant(PyObject* value, PyObject* constant) noexcept;
 
-/// Equal for constants that are equal. Reads the first items of sequences, and the
-/// cached hashes of the keys of sets and dicts.
-size_t hash_of_constant(PyObject* constant) noexcept;
+/// Equal for a constant and each value that equals it. Reads the first items of
+/// sequences, and the stored hashes of the keys of sets and dicts with at most
+/// `max_keys`. Runs no user code.
+size_t hash_of_value(PyObject* value, Py_ssize_t max_keys = PY_SSIZE_T_MAX) noexcept;
+
+/// The sum of the hashes that a dict, a subclass of dict, or exactly a set or frozenset
+/// stores for its keys. Linear.
+size_t sum_of_hashes(PyObject* container) noexcept;
 
 /// True for a NaN and for a tuple that contains one. Such keys are found only by their
 /// address.

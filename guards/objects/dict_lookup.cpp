@@ -10,10 +10,6 @@
 namespace guardtree {
 namespace {
 
-Py_hash_t hash_of_str(PyObject* text) noexcept {
-    return reinterpret_cast<PyASCIIObject*>(text)->hash;
-}
-
 bool is_number(PyObject* scalar) noexcept {
     return PyLong_Check(scalar) || PyFloat_Check(scalar) || PyComplex_Check(scalar);
 }

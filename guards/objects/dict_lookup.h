@@ -30,6 +30,12 @@ inline bool differs_from_scalars(PyObject* object) noexcept {
            type == &PyFunction_Type || type == &PyCFunction_Type;
 }
 
+/// The hash of a str, which keeps it.
+inline Py_hash_t hash_of_str(PyObject* text) noexcept {
+    const Py_hash_t known = reinterpret_cast<PyASCIIObject*>(text)->hash;
+    return known != -1 ? known : PyObject_Hash(text);
+}
+
 /// A key of a dict with its hash. A str is interned. Borrowed.
 struct HashedKey {
     PyObject* value = nullptr;

@@ -17,15 +17,18 @@ using PlaceKind = PlainPlace::Kind;
 class PlainPlaces {
 public:
     const PlainPlace* find(unsigned tag, PyObject* name) const noexcept {
-        const Entry& entry = entries_[number_of(tag, name)];
-        return entry.tag == tag && entry.name == name ? &entry.place : nullptr;
+        for (const Entry& entry : entries_[number_of(tag, name)]) {
+            if (entry.tag == tag && entry.name == name) return &entry.place;
+        }
+        return nullptr;
     }
 
-    /// `tag` is not 0.
+    /// `tag` is not 0. Replaces the older one of two that share a number.
     void add(unsigned tag, PyObject* name, const PlainPlace& place) noexcept {
-        Entry& entry = entries_[number_of(tag, name)];
-        PyObject* const former = entry.name;
-        entry = {tag, Owned<>::share(name).release(), place};
+        Entry(&pair)[2] = entries_[number_of(tag, name)];
+        PyObject* const former = pair[1].name;
+        pair[1] = pair[0];
+        pair[0] = {tag, Owned<>::share(name).release(), place};
         Owned<>::steal(former).reset();  // a str: no user code
     }
 
@@ -40,8 +43,8 @@ private:
         return (tag * 31 + (reinterpret_cast<uintptr_t>(name) >> 4)) % count;
     }
 
-    static constexpr size_t count = 512;
-    Entry entries_[count];
+    static constexpr size_t count = 256;
+    Entry entries_[count][2];
 };
 
 constinit PlainPlaces known_places;  // never freed, because it must outlive all guards
@@ -88,9 +91,7 @@ PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexc
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept {
     if (PyType_Check(value)) return {};
     PyTypeObject* const type = Py_TYPE(value);
-    unsigned tag = type->tp_version_tag;
-    if (!tag) [[unlikely]]
-        tag = version_tag(type, name);
+    const unsigned tag = version_tag(type);
     if (tag) {
         if (const PlainPlace* known = known_places.find(tag, name)) return *known;
     }

@@ -5,6 +5,9 @@
 
 #include "../../framelocals/ref.h"
 
+#include "instance_attribute.h"
+#include "remembered.h"
+
 namespace guardtree {
 
 /// The place where `getattr` finds a name in objects of a type.
@@ -32,6 +35,22 @@ struct PlainPlace {
 /// class, if its `__getattribute__` is not object's own, or if a data descriptor has
 /// that name.
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept;
+
+/// What `getattr` finds in the value's own `__dict__` or in a slot, without running
+/// code. Null if it would run code or read the class, or if there is nothing.
+[[gnu::always_inline]] inline Borrowed<> plain_attribute(
+    PyObject* value, const HashedKey& name, Remembered remembered) noexcept {
+    const PlainPlace place = plain_place(value, name.value);
+    if (place.kind == PlainPlace::Kind::instance)
+        return find_instance_attribute(value, name, remembered);
+    return place.kind == PlainPlace::Kind::slot ? place.slot_of(value) : nullptr;
+}
+
+/// The same for an interned str.
+[[gnu::always_inline]] inline Borrowed<> plain_attribute(
+    PyObject* value, PyObject* name, Remembered remembered) noexcept {
+    return plain_attribute(value, HashedKey{name, hash_of_str(name)}, remembered);
+}
 
 /// Whether `value.name` can only read a field, bind a C method or raise AttributeError,
 /// for values of this exact type.

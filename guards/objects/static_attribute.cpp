@@ -65,9 +65,11 @@ Borrowed<> find_in_mro(PyTypeObject* type, PyObject* name) noexcept {
     return nullptr;
 }
 
-unsigned version_tag(PyTypeObject* type, PyObject* name) noexcept {
+unsigned make_version_tag(PyTypeObject* type) noexcept {
+    static PyObject* const name = PyUnicode_InternFromString("__class__");
     PyObject* const mro = type->tp_mro;
-    if (type->tp_version_tag || !mro) return type->tp_version_tag;
+    if (!name) PyErr_Clear();
+    if (!name || !mro) return 0;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
         const Owned<> dict = type_dict(as_type(PyTuple_GET_ITEM(mro, i)));
         if (!dict || dict_keys(dict.get())->kind == KeyTable::general) return 0;
@@ -95,9 +97,7 @@ bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
     PyTypeObject* const type = Py_TYPE(value);
     const bool is_type = PyType_Check(value);
     if (is_type && find_in_mro(as_type(value), name)) return true;
-    unsigned tag = type->tp_version_tag;
-    if (!tag) [[unlikely]]
-        tag = version_tag(type, name);
+    const unsigned tag = version_tag(type);
     if (!tag || !absent_names.has(tag, name)) {
         const Borrowed<> found = find_in_mro(type, name);
         if (found) {

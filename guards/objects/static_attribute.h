@@ -27,9 +27,14 @@ SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept;
 /// metatype's. Does not call `__getattr__` and `__getattribute__`.
 bool has_static_attribute(PyObject* value, PyObject* name) noexcept;
 
+/// Gives a type without a version tag one, if that runs no user code. 0 otherwise.
+unsigned make_version_tag(PyTypeObject* type) noexcept;
+
 /// The version tag of a type. Any change of the type or a base replaces it, and no
-/// other type ever gets the same tag. A type without a tag is given one if that runs no
-/// user code; otherwise the result is 0. `name`: any interned str.
-unsigned version_tag(PyTypeObject* type, PyObject* name) noexcept;
+/// other type ever gets the same tag. 0 if it has none and can get none.
+inline unsigned version_tag(PyTypeObject* type) noexcept {
+    const unsigned tag = type->tp_version_tag;
+    return tag ? tag : make_version_tag(type);
+}
 
 }  // namespace guardtree

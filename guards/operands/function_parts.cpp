@@ -53,6 +53,11 @@ bool each_part(PyObject* function, Use use) {
     return true;
 }
 
+uint64_t mixed_with(uint64_t key, Part::Role role, const PyObject* part) noexcept {
+    const auto bits = reinterpret_cast<uintptr_t>(part) + static_cast<uintptr_t>(role);
+    return (key ^ bits) * 0x100000001B3u;
+}
+
 }  // namespace
 
 bool FunctionParts::read(PyObject* from, FunctionParts& to, References& keep,
@@ -87,6 +92,23 @@ bool FunctionParts::matches(PyObject* value) const noexcept {
         return part.is_empty ? object == nullptr : object && part.identity.is(object);
     });
     return is_same && i == parts.size();
+}
+
+uint64_t FunctionParts::key() const noexcept {
+    uint64_t key = 1;
+    for (const Part& part : record->parts)
+        key = mixed_with(key, part.role, part.identity.object);
+    return key;
+}
+
+uint64_t key_of_function(PyObject* value) noexcept {
+    if (!PyFunction_Check(value)) return 0;
+    uint64_t key = 1;
+    each_part(value, [&](Part::Role role, PyObject* part) {
+        key = mixed_with(key, role, part);
+        return true;
+    });
+    return key;
 }
 
 bool FunctionParts::is_dead() const noexcept {

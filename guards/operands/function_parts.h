@@ -24,9 +24,15 @@ struct FunctionParts {
     /// user code.
     bool matches(PyObject* value) const noexcept;
 
+    /// The key of the functions that match (key_of_function).
+    uint64_t key() const noexcept;
+
     /// Whether a part has died, so that nothing can match any more.
     bool is_dead() const noexcept;
 };
+
+/// Equal for functions with the same parts. 0 for other objects.
+uint64_t key_of_function(PyObject* value) noexcept;
 
 bool same(FunctionParts a, FunctionParts b) noexcept;
 size_t hash_of(FunctionParts a) noexcept;

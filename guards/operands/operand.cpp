@@ -234,7 +234,7 @@ size_t hash_of(const Identity& a) noexcept {
 }
 
 size_t hash_of(const Constant& a) noexcept {
-    return hash_of_constant(a.value);
+    return hash_of_value(a.value);
 }
 
 size_t hash_of(const Key& a) noexcept {
@@ -266,11 +266,11 @@ size_t hash_of(Text a) noexcept {
 }
 
 size_t hash_of(Constants a) noexcept {
-    return hash_of_constant(a.value);
+    return hash_of_value(a.value);
 }
 
 size_t hash_of(ConstantSet a) noexcept {
-    return hash_of_constant(a.value);
+    return hash_of_value(a.value);
 }
 
 size_t hash_of(Int a) noexcept {

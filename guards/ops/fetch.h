@@ -18,8 +18,8 @@ struct ValuePath {
 bool same_path(const ValuePath& a, const ValuePath& b) noexcept;
 
 /// Returns the child that a plain step fetches from a view (roots) or a value. The
-/// result is borrowed, and null if there is no such child or `from` is null. About 2
-/// ns.
+/// result is borrowed, and null if there is no such child or `from` is null. For a step
+/// that peeks (hooks.h), null if it would run user code. About 2 ns.
 PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept;
 
 /// Runs a kind on a value. `operands` points to the kind's operands (Op::operands).
@@ -29,12 +29,26 @@ using KindCheck = bool (*)(const void* operands, PyObject* value) noexcept;
 /// fails.
 KindCheck check_of_kind(OpCode code) noexcept;
 
-/// Whether a step runs no user code and returns a borrowed reference, so that `fetch`
-/// can take it.
+/// Whether a step has `peek` (hooks.h).
+bool peeks(const Op& step) noexcept;
+
+/// Whether a step runs no user code and returns a borrowed reference, or peeks, so that
+/// `fetch` can take it.
 bool is_plain_step(const Op& step) noexcept;
+
+/// Whether a step of a path makes its value: it runs no user code, and returns a new
+/// reference.
+bool makes_value(const ValuePath& path) noexcept;
+
+/// Whether `fetch` can take all steps of a path: they are plain, and at most one makes
+/// its value.
+bool can_be_fetched(const ValuePath& path) noexcept;
 
 /// The value at the end of a path of plain steps. Borrowed, and null if it does not
 /// exist. About 2 ns per step.
 PyObject* fetch(const ValuePath& path, const View& view) noexcept;
+
+/// The same for all paths that can be fetched. `made` holds what a step makes.
+PyObject* fetch(const ValuePath& path, const View& view, Owned<>& made) noexcept;
 
 }  // namespace guardtree

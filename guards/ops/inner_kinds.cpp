@@ -136,6 +136,29 @@ bool InnerKind::read(PyObject* from, InnerKind& to, References& keep,
     return read_kinds({&from, 1}, to, keep, problem);
 }
 
+void InnerKinds::add_keys(std::vector<Keys>& to) const {
+    std::vector<Keys> common;
+    for (const Op& op : ops()) {
+        const std::vector<Keys> keys = keys_of(op);
+        if (&op == &ops().front()) {
+            common = keys;
+            continue;
+        }
+        std::erase_if(common, [&](Keys& each) {
+            const auto same = std::ranges::find(keys, each.of, &Keys::of);
+            if (same == keys.end()) return true;
+            each.values.insert(each.values.end(), same->values.begin(),
+                               same->values.end());
+            return false;
+        });
+    }
+    for (Keys& each : common) {
+        // A question about ranges asks for one range.
+        if (each.of.kind != KeyKind::integer || ops().size() == 1)
+            to.push_back(std::move(each));
+    }
+}
+
 Verdict InnerKinds::first_not_failing(PyObject* value) const noexcept {
     for (const Op& kind : list->kinds) {
         const Verdict verdict = check(kind, value);

@@ -30,6 +30,10 @@ struct Attr {
         return has_plain_attribute(type, name.value);
     }
 
+    Borrowed<> peek(PyObject* value, Remembered remembered) const noexcept {
+        return plain_attribute(value, name.value, remembered);
+    }
+
     Owned<> get(PyObject* value) const noexcept {
         return find_attribute(value, name.value);
     }

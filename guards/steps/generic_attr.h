@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
+#include "../objects/plain_attribute.h"
 
 namespace guardtree {
 
@@ -24,6 +25,10 @@ struct GenericAttr {
 
     static constexpr auto operands() {
         return std::tuple{operand("name", &GenericAttr::name)};
+    }
+
+    Borrowed<> peek(PyObject* value, Remembered remembered) const noexcept {
+        return plain_attribute(value, name.value, remembered);
     }
 
     Owned<> get(PyObject* value) const noexcept {

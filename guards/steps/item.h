@@ -34,24 +34,35 @@ struct Item {
         return is_sequence && PyLong_CheckExact(key.value);
     }
 
-    Owned<> get(PyObject* value) const noexcept {
+    /// Of an exact dict, and by an int of an exact list or tuple.
+    Borrowed<> peek(PyObject* value, Remembered) const noexcept {
         PyTypeObject* const type = Py_TYPE(value);
+        if (type == &PyDict_Type) return find_in_dict(value, key);
         int64_t index = 0;
-        if (type == &PyList_Type || type == &PyTuple_Type) {
-            if (PyLong_CheckExact(key.value) && read_compact_int(key.value, index)) {
-                return Owned<>::share(type == &PyList_Type
-                                          ? list_element(value, index).get()
-                                          : tuple_element(value, index).get());
-            }
-        } else if (type == &PyDict_Type) {
-            if (const Borrowed<> found = find_in_dict(value, key))
-                return Owned<>::share(found.get());
-            if (presence_in_dict(value, key) == Presence::absent) return {};
-        }
-        return by_protocol(value);
+        if (type != &PyList_Type && type != &PyTuple_Type) return nullptr;
+        if (!PyLong_CheckExact(key.value) || !read_compact_int(key.value, index))
+            return nullptr;
+        return type == &PyList_Type ? list_element(value, index)
+                                    : tuple_element(value, index);
+    }
+
+    Owned<> get(PyObject* value) const noexcept {
+        uint16_t place = 0;
+        if (const Borrowed<> found = peek(value, Remembered(place)))
+            return Owned<>::share(found.get());
+        return is_absent_from(value) ? Owned<>() : by_protocol(value);
     }
 
 private:
+    /// Whether `peek` has shown that there is no item.
+    bool is_absent_from(PyObject* value) const noexcept {
+        int64_t index = 0;
+        if (PyDict_CheckExact(value))
+            return presence_in_dict(value, key) == Presence::absent;
+        return (PyList_CheckExact(value) || PyTuple_CheckExact(value)) &&
+               PyLong_CheckExact(key.value) && read_compact_int(key.value, index);
+    }
+
     Owned<> by_protocol(PyObject* value) const noexcept {
         const PyTypeObject* type = Py_TYPE(value);
         const bool has_items =

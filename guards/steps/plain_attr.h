@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
-#include "../objects/instance_attribute.h"
 #include "../objects/plain_attribute.h"
 
 namespace guardtree {
@@ -41,10 +40,7 @@ struct PlainAttr {
     }
 
     Borrowed<> get(PyObject* value, Remembered remembered) const noexcept {
-        const PlainPlace place = plain_place(value, name.value);
-        if (place.kind == PlainPlace::Kind::instance)
-            return find_instance_attribute(value, name, remembered);
-        return place.kind == PlainPlace::Kind::slot ? place.slot_of(value) : nullptr;
+        return plain_attribute(value, name, remembered);
     }
 };
 

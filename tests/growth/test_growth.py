@@ -4,16 +4,11 @@ instructions for four times the parts, as Callgrind counts them."""
 from __future__ import annotations
 
 import inspect
-import os
-import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
+import counted_marks
 import growth_entries
 import guardtree as gt
-import pytest
 
 operations = growth_entries.operations
 MOST = 6.0
@@ -130,34 +125,12 @@ def test_every_public_operation_is_measured_or_has_no_parts() -> None:
 def counted(folder: Path) -> dict[str, tuple[int, int]]:
     """The instructions of each operation at both sizes."""
     names = [name for name in operations.OPERATIONS if name not in NOT_LINEAR]
-    command = ["valgrind", "--tool=callgrind", "--dump-before=getloadavg"]
-    command += ["--dump-line=no", f"--callgrind-out-file={folder}/out"]
-    done = subprocess.run(
-        [*command, sys.executable, operations.__file__, *names],
-        capture_output=True,
-        text=True,
-        env=dict(os.environ, PYTHONHASHSEED="0"),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    counts = []
-    for part in sorted(folder.glob("out.*"), key=lambda path: int(path.suffix[1:])):
-        found = re.search(r"^summary: (\d+)", part.read_text(), re.MULTILINE)
-        assert found, part
-        counts.append(int(found[1]))
-    between = counts[1::2]
-    assert len(between) == 2 * len(names)
-    return dict(
-        zip(names, zip(between[::2], between[1::2], strict=True), strict=True)
-    )
+    counts = counted_marks.counts(folder, operations.__file__, names)
+    assert len(counts) == 2 * len(names)
+    return dict(zip(names, zip(counts[::2], counts[1::2], strict=True), strict=True))
 
 
-@pytest.mark.skipif(
-    sys.version_info[:2] != (3, 11) and "GUARDTREE_GROWTH" not in os.environ,
-    reason="counted on 3.11; GUARDTREE_GROWTH=1 counts here too",
-)
-@pytest.mark.skipif(not shutil.which("valgrind"), reason="there is no valgrind")
-@pytest.mark.skipif("LD_PRELOAD" in os.environ, reason="valgrind runs no sanitizers")
+@counted_marks.needs_valgrind
 def test_four_times_the_parts_take_six_times_the_instructions_at_most(
     tmp_path: Path,
 ) -> None:
