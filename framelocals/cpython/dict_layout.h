@@ -103,6 +103,47 @@ inline Py_hash_t key_hash(PyObject* dict, Py_ssize_t position, PyObject* key) no
     return reinterpret_cast<PyASCIIObject*>(key)->hash;
 }
 
+inline Py_hash_t stored_hash(const DictStringEntry& entry) noexcept {
+    return reinterpret_cast<PyASCIIObject*>(entry.key)->hash;
+}
+
+inline Py_hash_t stored_hash(const DictGeneralEntry& entry) noexcept {
+    return entry.hash;
+}
+
+/// Calls `use(hash)` for each key of a table whose values are stored elsewhere, until
+/// it returns false. False then.
+template <class Use>
+bool each_hash_of(const KeyTable& keys, PyObject* const* values, Use use) noexcept {
+    const auto* entries = keys.entries<DictStringEntry>();
+    for (Py_ssize_t i = 0; i < keys.entry_count; ++i) {
+        if (values[i] && !use(stored_hash(entries[i]))) return false;
+    }
+    return true;
+}
+
+/// The same for a table that has its own values.
+template <class Entry, class Use>
+bool each_hash_in(const KeyTable& keys, Use use) noexcept {
+    const auto* entries = keys.entries<Entry>();
+    for (Py_ssize_t i = 0; i < keys.entry_count; ++i) {
+        if (entries[i].value && !use(stored_hash(entries[i]))) return false;
+    }
+    return true;
+}
+
+/// The same for each key of a dict or a subclass of dict. Linear in the entries, the
+/// deleted ones included.
+template <class Use>
+bool each_hash(PyObject* dict, Use use) noexcept {
+    const KeyTable& keys = *dict_keys(dict);
+    switch (keys.kind) {
+    case KeyTable::general: return each_hash_in<DictGeneralEntry>(keys, use);
+    case KeyTable::strings: return each_hash_in<DictStringEntry>(keys, use);
+    default: return each_hash_of(keys, split_values(dict), use);
+    }
+}
+
 /// The keys for the inline values of an instance without a dict of its own.
 inline const KeyTable* instance_keys(PyTypeObject* type) noexcept {
     return reinterpret_cast<const KeyTable*>(

@@ -20,46 +20,6 @@ bool is_read(PyObject* dict) noexcept {
            dict_keys(dict)->entry_count <= max_entries;
 }
 
-uint64_t hash_of(const DictStringEntry& entry) noexcept {
-    return static_cast<uint64_t>(reinterpret_cast<PyASCIIObject*>(entry.key)->hash);
-}
-
-uint64_t hash_of(const DictGeneralEntry& entry) noexcept {
-    return static_cast<uint64_t>(entry.hash);
-}
-
-/// Calls `use(hash)` for each key of a table that has its own values, until it returns
-/// false. False then.
-template <class Entry, class Use>
-bool each_key_in(const KeyTable& keys, Use use) noexcept {
-    const auto* entries = keys.entries<Entry>();
-    for (Py_ssize_t i = 0; i < keys.entry_count; ++i) {
-        if (entries[i].value && !use(hash_of(entries[i]))) return false;
-    }
-    return true;
-}
-
-/// The same for a table whose values are stored elsewhere.
-template <class Use>
-bool each_key_of(const KeyTable& keys, PyObject* const* values, Use use) noexcept {
-    const auto* entries = keys.entries<DictStringEntry>();
-    for (Py_ssize_t i = 0; i < keys.entry_count; ++i) {
-        if (values[i] && !use(hash_of(entries[i]))) return false;
-    }
-    return true;
-}
-
-/// The same for each key of a dict.
-template <class Use>
-bool each_key(PyObject* dict, Use use) noexcept {
-    const KeyTable& keys = *dict_keys(dict);
-    switch (keys.kind) {
-    case KeyTable::general: return each_key_in<DictGeneralEntry>(keys, use);
-    case KeyTable::strings: return each_key_in<DictStringEntry>(keys, use);
-    default: return each_key_of(keys, split_values(dict), use);
-    }
-}
-
 template <class Use>
 bool each_item(PyObject* set, Use use) noexcept {
     Py_ssize_t position = 0;
@@ -67,7 +27,7 @@ bool each_item(PyObject* set, Use use) noexcept {
     Py_hash_t hash = 0;
     for (Py_ssize_t left = PySet_GET_SIZE(set); left > 0; --left) {
         if (!next_set_entry(set, &position, &key, &hash)) break;
-        if (!use(static_cast<uint64_t>(hash))) return false;
+        if (!use(hash)) return false;
     }
     return true;
 }
@@ -87,7 +47,7 @@ template <class Use>
 bool each_static_name(PyTypeObject* type, Use use) noexcept {
     return each_class(type, [&](PyObject* each) {
         const Owned<> dict = type_dict(reinterpret_cast<PyTypeObject*>(each));
-        return dict && each_key(dict.get(), use);
+        return dict && each_hash(dict.get(), use);
     });
 }
 
@@ -99,12 +59,12 @@ bool each_own_name(PyObject* value, Use use) noexcept {
     if (!has_managed_dict(type)) {
         dict = plain_instance_dict(value);
     } else if (PyObject* const* values = instance_values(value, type)) {
-        return each_key_of(*instance_keys(type), values, use);
+        return each_hash_of(*instance_keys(type), values, use);
     } else {
         dict = managed_dict(value);
     }
     if (!dict) return true;
-    return PyDict_Check(dict) && is_read(dict) && each_key(dict, use);
+    return PyDict_Check(dict) && is_read(dict) && each_hash(dict, use);
 }
 
 }  // namespace
@@ -117,8 +77,9 @@ const Answers* Split::answers_of_type(PyTypeObject* type,
                 return found.add(probe(address_key(each)), max_answers);
             });
         }
-        return each_static_name(
-            type, [&](uint64_t hash) { return found.add(probe(hash), max_answers); });
+        return each_static_name(type, [&](Py_hash_t hash) {
+            return found.add(probe(static_cast<uint64_t>(hash)), max_answers);
+        });
     };
     const unsigned tag = version_tag(type);
     AnswersOfTypes::Known* const known = tag ? of_types.at(tag) : nullptr;
@@ -131,12 +92,14 @@ const Answers* Split::answers_of_type(PyTypeObject* type,
 }
 
 const Answers* Split::find_several(PyObject* value, Answers& room) const noexcept {
-    const auto add = [&](uint64_t key) { return room.add(probe(key), max_answers); };
+    const auto add = [&](Py_hash_t hash) {
+        return room.add(probe(static_cast<uint64_t>(hash)), max_answers);
+    };
     PyTypeObject* const type = Py_TYPE(value);
     bool are_known = true;
     switch (question.of.kind) {
     case KeyKind::dict_key:
-        if (PyDict_Check(value)) are_known = is_read(value) && each_key(value, add);
+        if (PyDict_Check(value)) are_known = is_read(value) && each_hash(value, add);
         break;
     case KeyKind::set_item:
         if (PyAnySet_Check(value)) {

@@ -255,17 +255,8 @@ bool Decision::remove(const Entry& entry) {
 template <class W>
 Run* Decision::gather_below(const Bucket& bucket, const W& view,
                             Run* to) const noexcept {
-    if (bucket.only().entry) {
-        *to++ = {&bucket.only(), &bucket.only() + 1};
-        return to;
-    }
     const Node& node = nodes_[bucket.node()];
-    for (const Split& split : node.splits) {
-        if (split.question.of.are_several())
-            to = gather_several(split, view, to);
-        else if (const Bucket* const found = split.find(view))
-            to = gather_below(*found, view, to);
-    }
+    for (const Split& split : node.splits) to = gather_split(split, view, to);
     if (!node.rest.empty()) *to++ = run_of(node.rest);
     return to;
 }
@@ -281,17 +272,8 @@ Run* Decision::gather_several(const Split& split, const W& view,
         value = slot_object(view.slots()[split.question.path.slot]);
     Answers room;
     const Answers* const answers = value ? split.find_several(value, room) : nullptr;
-    if (!answers) {
-        const Bucket& all = split.open;
-        return all.is_empty() ? to : gather_below(all, view, to);
-    }
-    for (const Bucket* const each : *answers) {
-        const Candidate& only = each->only();
-        if (only.entry) [[likely]]
-            *to++ = {&only, &only + 1};
-        else
-            to = gather_below(*each, view, to);
-    }
+    if (!answers) return gather_bucket(split.without_value(), view, to);
+    for (const Bucket* const each : *answers) to = gather_bucket(each, view, to);
     return to;
 }
 

@@ -71,18 +71,7 @@ public:
     template <class W>
     [[gnu::always_inline]] Run* gather(const W& view, Run* to) const noexcept {
         const Node& root = nodes_.front();
-        for (const Split& split : root.splits) {
-            if (split.question.of.are_several()) [[unlikely]] {
-                to = gather_several(split, view, to);
-                continue;
-            }
-            const Bucket* const found = split.find(view);
-            if (!found) continue;
-            if (found->only().entry) [[likely]]
-                *to++ = {&found->only(), &found->only() + 1};
-            else
-                to = gather_below(*found, view, to);
-        }
+        for (const Split& split : root.splits) to = gather_split(split, view, to);
         if (!root.rest.empty()) *to++ = run_of(root.rest);
         return to;
     }
@@ -100,7 +89,27 @@ private:
         return {all.data(), all.data() + all.size()};
     }
 
-    /// For a bucket that is not a single entry.
+    template <class W>
+    [[gnu::always_inline]] Run* gather_split(const Split& split, const W& view,
+                                             Run* to) const noexcept {
+        if (split.question.of.are_several()) [[unlikely]]
+            return gather_several(split, view, to);
+        return gather_bucket(split.find(view), view, to);
+    }
+
+    /// `bucket` may be null.
+    template <class W>
+    [[gnu::always_inline]] Run* gather_bucket(const Bucket* bucket, const W& view,
+                                              Run* to) const noexcept {
+        if (!bucket) return to;
+        const Candidate& only = bucket->only();
+        if (!only.entry) [[unlikely]]
+            return gather_below(*bucket, view, to);
+        *to++ = {&only, &only + 1};
+        return to;
+    }
+
+    /// For a bucket of several entries.
     template <class W>
     Run* gather_below(const Bucket& bucket, const W& view, Run* to) const noexcept;
 

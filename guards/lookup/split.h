@@ -121,16 +121,17 @@ struct Split {
     /// none, or if finding out would run user code. `made` holds it.
     PyObject* fetch_special(const View& view, Owned<>& made) const noexcept;
 
+    /// The bucket for a question without an answer. Null if there is none.
+    const Bucket* without_value() const noexcept {
+        return open.is_empty() ? nullptr : &open;
+    }
+
     /// The buckets of the keys of a value that has several. Null if not all are known.
     /// `room`: where they may be stored. Linear in their number.
     const Answers* find_several(PyObject* value, Answers& room) const noexcept;
 
 private:
     const Answers* answers_of_type(PyTypeObject* type, Answers& room) const noexcept;
-
-    const Bucket* without_value() const noexcept {
-        return open.is_empty() ? nullptr : &open;
-    }
 
     /// Each kind has its own branch, so no condition is tested twice.
     [[gnu::always_inline]] const Bucket* find_value(PyObject* value) const noexcept {

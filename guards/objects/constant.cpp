@@ -200,17 +200,19 @@ size_t hash_to(PyObject* object, int depth, int& left, Py_ssize_t max_keys) noex
 }  // namespace
 
 size_t sum_of_hashes(PyObject* container) noexcept {
-    Py_ssize_t position = 0;
-    PyObject* key = nullptr;
-    Py_hash_t hash = 0;
     size_t sum = 0;
     if (PyDict_Check(container)) {
-        while (PyDict_Next(container, &position, &key, nullptr))
-            sum += static_cast<size_t>(key_hash(container, position, key));
-    } else {
-        while (next_set_entry(container, &position, &key, &hash))
+        each_hash(container, [&](Py_hash_t hash) {
             sum += static_cast<size_t>(hash);
+            return true;
+        });
+        return sum;
     }
+    Py_ssize_t position = 0;
+    PyObject* item = nullptr;
+    Py_hash_t hash = 0;
+    while (next_set_entry(container, &position, &item, &hash))
+        sum += static_cast<size_t>(hash);
     return sum;
 }
 

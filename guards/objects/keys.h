@@ -9,7 +9,6 @@
 #include <Python.h>
 
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <vector>
 

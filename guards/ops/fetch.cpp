@@ -47,13 +47,7 @@ Owned<> make_child(const Op& op, const View& view, PyObject* from) noexcept {
 }
 
 bool makes_child_of(const Op& step) noexcept {
-    switch (step.code()) {
-#define X(type, stem) \
-    case OpCode::type: return makes_child<type>;
-        GUARDTREE_STEPS(X)
-#undef X
-    default: return false;
-    }
+    return dispatch(step, []<class T>(const T&) { return makes_child<T>; });
 }
 
 template <GuardStep T>
@@ -109,23 +103,11 @@ KindCheck check_of_kind(OpCode code) noexcept {
 }
 
 bool peeks(const Op& step) noexcept {
-    switch (step.code()) {
-#define X(type, stem) \
-    case OpCode::type: return Peeks<type>;
-        GUARDTREE_STEPS(X)
-#undef X
-    default: return false;
-    }
+    return dispatch(step, []<class T>(const T&) { return Peeks<T>; });
 }
 
 bool is_plain_step(const Op& step) noexcept {
-    switch (step.code()) {
-#define X(type, stem) \
-    case OpCode::type: return lends_child<type>;
-        GUARDTREE_STEPS(X)
-#undef X
-    default: return false;
-    }
+    return dispatch(step, []<class T>(const T&) { return lends_child<T>; });
 }
 
 bool same_path(const ValuePath& a, const ValuePath& b) noexcept {
