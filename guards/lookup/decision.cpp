@@ -165,6 +165,7 @@ void Decision::append(Bucket& bucket, const Candidate& added, const Facts& facts
         bucket = Bucket(added);
         return;
     }
+    if (bucket.only().entry == added.entry) return;  // two ranges may share it
     is_disjoint_ = false;
     if (bucket.only().entry) {
         nodes_.push_back({{}, {bucket.only(), added}});
@@ -174,8 +175,7 @@ void Decision::append(Bucket& bucket, const Candidate& added, const Facts& facts
     }
 }
 
-// The copy of a node shares its child nodes. A later range over both parts is appended
-// to such a child twice. That costs a walk, and is not wrong.
+// The copy of a node shares its child nodes.
 size_t Decision::start_range(Split& split, int64_t start) {
     const auto at = std::ranges::lower_bound(split.starts, start);
     const auto place = at - split.starts.begin();
@@ -221,7 +221,9 @@ void Decision::append(uint32_t node, const Candidate& added, const Facts& facts)
         if (question.may_be_open) append(split.open, added, facts);
         return;
     }
-    nodes_[node].rest.push_back(added);
+    std::vector<Candidate>& rest = nodes_[node].rest;
+    // Two ranges may share a node.
+    if (rest.empty() || rest.back().entry != added.entry) rest.push_back(added);
     is_disjoint_ = false;
 }
 

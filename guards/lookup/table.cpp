@@ -200,12 +200,9 @@ void skip_before(Run* runs, const Run* end, uint32_t order) noexcept {
             std::ranges::lower_bound(run->at, run->end, order, {}, &Candidate::order);
 }
 
-/// The number of candidates that have not been tried.
-size_t count_of(const Run* runs, const Run* end) noexcept {
-    size_t count = 0;
-    for (const Run* run = runs; run != end; ++run)
-        count += static_cast<size_t>(run->end - run->at);
-    return count;
+/// The number of candidates that are left in a run.
+size_t count_of(const Run& run) noexcept {
+    return static_cast<size_t>(run.end - run.at);
 }
 
 }  // namespace
@@ -226,10 +223,12 @@ template <Walkable W>
         if (tried == Tried::passed) [[likely]]
             return &entry;
         if (tried == Tried::raised) return nullptr;
-        // User code may have changed the keys. If all entries are tried anyway, no key
-        // was asked.
-        if (entry.program.calls_python() &&
-            tried_count + count_of(runs, end) < table.entries().size()) {
+        if (!entry.program.calls_python()) continue;
+        // User code may have changed the keys, which matters unless the only run is of
+        // all entries. Several runs may have an entry in common.
+        const bool is_of_all =
+            end - runs == 1 && tried_count + count_of(*runs) == table.entries().size();
+        if (!is_of_all) {
             const uint32_t next = candidate.order + 1;
             end = decision.gather(view, runs);
             skip_before(runs, end, next);

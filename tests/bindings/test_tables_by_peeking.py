@@ -258,3 +258,15 @@ def test_a_container_that_was_large_is_found() -> None:
     assert table.lookup_call(shrunk_set, shrunk) == 0
     assert table.lookup_call({5}, {5: 0}) == 5
     assert table.lookup_call({5}, shrunk) is None
+
+
+def test_an_entry_that_several_keys_of_a_value_lead_to_is_tried_once() -> None:
+    table = gt.Table(subject)
+    tried: list[int] = []
+    for i in range(24):
+        guards = gt.GuardManager(subject)
+        keys = tuple(("set_contains", (i + more) % 24) for more in range(4))
+        guards.local("x").any_of(keys).python(lambda _, i=i: tried.append(i))
+        table.add(guards, i)
+    assert table.lookup_call(None, set(range(7))) is None
+    assert tried == [*range(7), 21, 22, 23]
