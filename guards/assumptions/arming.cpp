@@ -50,26 +50,6 @@ PyObject* key_read(const T& op) noexcept {
     }
 }
 
-/// A value that nothing can change: constants of exact types, not too large to be held,
-/// of at most `budget` parts.
-bool is_fixed_constant(PyObject* value, int& budget) noexcept {
-    constexpr Py_ssize_t longest = 1024;
-    PyTypeObject* type = Py_TYPE(value);
-    if (budget-- <= 0) return false;
-    if (type == &PyUnicode_Type) return PyUnicode_GET_LENGTH(value) <= longest;
-    if (type == &PyBytes_Type) return PyBytes_GET_SIZE(value) <= longest;
-    if (type != &PyTuple_Type) return is_scalar(value);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
-        if (!is_fixed_constant(PyTuple_GET_ITEM(value, i), budget)) return false;
-    }
-    return true;
-}
-
-bool is_fixed_constant(PyObject* value) noexcept {
-    int budget = 64;
-    return is_fixed_constant(value, budget);
-}
-
 /// Types whose instances keep their class: but for modules, which may be given another
 /// (object_set_class, Objects/typeobject.c).
 bool keeps_class(PyTypeObject* type) noexcept {
@@ -189,6 +169,10 @@ private:
             }
             if (is_its_dict) {
                 const Stay stay = use(dict, key_read(step), reads, source);
+                if (stay != Stay::unknown) return stay;
+            }
+            if constexpr (reads == Reads::entries) {
+                const Stay stay = use_entry(dict, step.position.value, source);
                 if (stay != Stay::unknown) return stay;
             }
         } else if constexpr (reads == Reads::attribute) {
@@ -390,6 +374,19 @@ private:
         const DictCare care = use_dict(assumption_, made);
         if (care == DictCare::tag) compare_tag(made, key, value);
         return known->second = stay_of(care);
+    }
+
+    /// The same of the value at a position, of a dict without events: its tag, its
+    /// table and the value's word.
+    Stay use_entry(PyObject* dict, Py_ssize_t position, Value value) {
+        if (!dict || dict_news(dict) != DictNews::tag) return Stay::unknown;
+        PyObject* const* const place = place_of_entry(dict, position).value;
+        if (!place || use(dict, nullptr, Reads::keys, value) != Stay::compared) {
+            return Stay::unknown;
+        }
+        compare(Stay::compared, place_of_keys(dict), dict_keys(dict));
+        compare(Stay::compared, place, *place);
+        return Stay::compared;
     }
 
     static Stay stay_of(DictCare care) noexcept {

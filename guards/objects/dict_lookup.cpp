@@ -73,6 +73,20 @@ bool is_key(const KeyTable& keys, Py_ssize_t place, const HashedKey& key) noexce
            hash_of_str(present) == key.hash && same_text(present, key.value);
 }
 
+/// The same for an object of at most `budget` parts.
+bool is_fixed_constant(PyObject* value, int& budget) noexcept {
+    constexpr Py_ssize_t longest = 1024;
+    PyTypeObject* type = Py_TYPE(value);
+    if (budget-- <= 0) return false;
+    if (type == &PyUnicode_Type) return PyUnicode_GET_LENGTH(value) <= longest;
+    if (type == &PyBytes_Type) return PyBytes_GET_SIZE(value) <= longest;
+    if (type != &PyTuple_Type) return is_scalar(value);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
+        if (!is_fixed_constant(PyTuple_GET_ITEM(value, i), budget)) return false;
+    }
+    return true;
+}
+
 }  // namespace
 
 Py_ssize_t find_string(const KeyTable& keys, const HashedKey& key) noexcept {
@@ -112,8 +126,16 @@ PyObject* const* place_in_dict(PyObject* dict, const HashedKey& key) noexcept {
     return values ? values + at : &keys.entries<DictStringEntry>()[at].value;
 }
 
+bool is_fixed_constant(PyObject* value) noexcept {
+    int budget = 64;
+    return is_fixed_constant(value, budget);
+}
+
 DictEntry dict_entry_at(PyObject* dict, Py_ssize_t position) noexcept {
     if (!PyDict_Check(dict)) return {};
+    const EntryPlace place = place_of_entry(dict, position);
+    if (place.value) [[likely]]
+        return {*place.key, *place.value};
     Py_ssize_t left = position < 0 ? position + PyDict_GET_SIZE(dict) : position;
     Py_ssize_t at = 0;
     DictEntry entry;
@@ -121,6 +143,20 @@ DictEntry dict_entry_at(PyObject* dict, Py_ssize_t position) noexcept {
         if (left-- == 0) return entry;
     }
     return {};
+}
+
+EntryPlace place_of_entry(PyObject* dict, Py_ssize_t position) noexcept {
+    const KeyTable& keys = *dict_keys(dict);
+    const Py_ssize_t size = PyDict_GET_SIZE(dict);
+    const Py_ssize_t place = position < 0 ? position + size : position;
+    if (place < 0 || place >= size || keys.entry_count != size) return {};
+    if (keys.kind == KeyTable::general) {
+        const DictGeneralEntry& entry = keys.entries<DictGeneralEntry>()[place];
+        return {&entry.key, &entry.value};
+    }
+    if (keys.kind != KeyTable::strings) return {};
+    const DictStringEntry& entry = keys.entries<DictStringEntry>()[place];
+    return {&entry.key, &entry.value};
 }
 
 Presence presence_in_dict(PyObject* dict, const HashedKey& key) noexcept {

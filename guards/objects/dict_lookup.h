@@ -21,6 +21,10 @@ inline bool is_scalar(PyObject* object) noexcept {
            object == Py_None || object == Py_Ellipsis;
 }
 
+/// Whether nothing can change an object: a scalar, or a tuple of such objects. False
+/// for one that is too large to be held, or has more than 64 parts.
+bool is_fixed_constant(PyObject* object) noexcept;
+
 /// Whether an object that is not a scalar differs from every scalar. CPython's own code
 /// compares tuples and frozensets, and the other types compare by address. Excludes
 /// objects whose class can be changed.
@@ -89,8 +93,18 @@ struct DictEntry {
 };
 
 /// An entry of a dict or a subclass of dict by its position in the dict's order. A
-/// negative position counts from the end. Linear.
+/// negative position counts from the end. Linear where keys were deleted or the dict
+/// shares its keys with others of its class, else constant.
 DictEntry dict_entry_at(PyObject* dict, Py_ssize_t position) noexcept;
+
+struct EntryPlace {
+    PyObject* const* key = nullptr;  // both are null if that takes a search
+    PyObject* const* value = nullptr;
+};
+
+/// Where the same entry is stored, if entries are stored in the dict's order without
+/// gaps. Constant.
+EntryPlace place_of_entry(PyObject* dict, Py_ssize_t position) noexcept;
 
 /// The index of `key`, a str, in a table whose keys are all str. -1 if it is not there.
 Py_ssize_t find_string(const KeyTable& keys, const HashedKey& key) noexcept;

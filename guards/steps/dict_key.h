@@ -12,7 +12,7 @@ struct DictKey {
         .summary =
             "A key of a dict or a subclass by its place in the dict's order; negative "
             "counts from the end. Overridden methods, and an OrderedDict's own order, "
-            "do not count. Linear.",
+            "do not count. Linear where keys were deleted.",
         .python = "list(dict.keys(value))[position]",
         .reads = Reads::keys,
     };

@@ -12,8 +12,8 @@ struct DictValue {
         .summary =
             "A value of a dict or a subclass by its place in the dict's order; "
             "negative counts from the end. Overridden methods, and an OrderedDict's "
-            "own order, do not count. Linear. With dict_key it guards a dict by "
-            "order.",
+            "own order, do not count. Linear where keys were deleted. With dict_key "
+            "it guards a dict by order.",
         .python = "list(dict.values(value))[position]",
         .reads = Reads::entries,
     };

@@ -310,13 +310,14 @@ class GuardManager:
     def dict_key(self, position: int) -> GuardManager:
         """A key of a dict or a subclass by its place in the dict's order; negative
         counts from the end. Overridden methods, and an OrderedDict's own order, do
-        not count. Linear. In Python: `list(dict.keys(value))[position]`."""
+        not count. Linear where keys were deleted. In Python:
+        `list(dict.keys(value))[position]`."""
 
     def dict_value(self, position: int) -> GuardManager:
         """A value of a dict or a subclass by its place in the dict's order; negative
         counts from the end. Overridden methods, and an OrderedDict's own order, do
-        not count. Linear. With dict_key it guards a dict by order. In Python:
-        `list(dict.values(value))[position]`."""
+        not count. Linear where keys were deleted. With dict_key it guards a dict by
+        order. In Python: `list(dict.values(value))[position]`."""
 
     def f_locals(self) -> GuardManager:
         """The locals as a mapping: a dict that is made once per lookup and counted.
