@@ -31,7 +31,7 @@ double time_evaluations(py::handle guards, py::handle subject, long count) {
         return !PyErr_Occurred();
     };
     const auto scope = [&] { return HeldScope(tree); };
-    if (!with_view(program.names(), subject.ptr(), scope, measure))
+    if (!with_view(program.names(), subject.ptr(), false, scope, measure))
         throw py::error_already_set();
     if (!passed) throw py::value_error("the guards do not pass: nothing to time");
     return spent.count() / static_cast<double>(count);

@@ -195,7 +195,7 @@ Explanation explain_entry(const CacheEntryHandle& handle, py::handle function_or
         return explain(entry.program, view, explanation);
     };
     const auto scope = [&] { return scope_for(entry, function_or_code); };
-    if (!with_view(entry.program.names(), subject.ptr(), scope, explain_on)) {
+    if (!with_view(entry.program.names(), subject.ptr(), false, scope, explain_on)) {
         throw py::error_already_set();
     }
     tell_nodes_of(entry.source.get(), explanation);

@@ -41,11 +41,8 @@ bool check_dict(const GuardTree& tree, const Program& program, PyObject* dict,
         passes = passes_on(compiled->program, view);
         return !PyErr_Occurred();
     };
-    if (!with_view(
-            compiled->program.names(), subject, [&] { return HeldScope(tree); },
-            check_on)) {
+    if (!with_view(tree, compiled->program.names(), subject, check_on))
         throw py::error_already_set();
-    }
     return passes;
 }
 
@@ -69,8 +66,11 @@ PyMethodDef check_method = {
     "check", check, METH_O,
     "check($self, subject, /)\n--\n\n"
     "Do all guards of the tree pass? `subject` is a mapping of local names, or the "
-    "frame given to a callback. A guard that raises does not pass (explain tells); "
-    "KeyboardInterrupt, SystemExit and MemoryError are let through. 10 ns and up."};
+    "frame given to a callback. Where the guards read one local, it may also be the "
+    "value of that local; an object with `keys` and `__getitem__`, such as a dict or a "
+    "DataFrame, is always a mapping of names. A guard that raises does not pass "
+    "(explain tells); KeyboardInterrupt, SystemExit and MemoryError are let through. "
+    "10 ns and up."};
 
 PyMethodDef call_method = {"__call__", check, METH_O, check_method.ml_doc};
 
@@ -92,11 +92,8 @@ Explanation explain_subject(const py::object& self, py::handle subject) {
     auto explain_on = [&](const View& view) {
         return explain(compiled->program, view, explanation);
     };
-    if (!with_view(
-            compiled->program.names(), subject.ptr(), [&] { return HeldScope(tree); },
-            explain_on)) {
+    if (!with_view(tree, compiled->program.names(), subject.ptr(), explain_on))
         throw py::error_already_set();
-    }
     tell_nodes_of(self.ptr(), explanation);
     return explanation;
 }
@@ -175,9 +172,15 @@ py::object specialize(const py::object& self, const py::args& arguments,
 
 }  // namespace
 
-void require_mapping(PyObject* subject) {
-    if (PyMapping_Check(subject) && attribute_of(subject, "keys")) return;
-    drop_exception();
+bool is_mapping(PyObject* subject) {
+    if (!PyMapping_Check(subject)) return false;
+    if (attribute_of(subject, "keys")) return true;
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
+    PyErr_Clear();
+    return false;
+}
+
+void refuse_subject(PyObject* subject) {
     const TextCall texts;
     Diagnostic problem;
     refuse_operand(

@@ -39,11 +39,8 @@ public:
             passes = profile_.check(program_, view, values, error) == Verdict::pass;
             return !PyErr_Occurred();
         };
-        if (!with_view(
-                program_.names(), subject.ptr(), [&] { return HeldScope(tree()); },
-                check_on)) {
+        if (!with_view(tree(), program_.names(), subject.ptr(), check_on))
             throw py::error_already_set();
-        }
         return passes;
     }
 

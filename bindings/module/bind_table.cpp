@@ -42,7 +42,7 @@ public:
             return true;
         };
         const auto held = [&] { return HeldScope(scope_); };
-        if (!with_view(pinned->names(), subject, held, use))
+        if (!with_view(pinned->names(), subject, false, held, use))
             throw py::error_already_set();
         return found;
     }
@@ -74,7 +74,7 @@ public:
             return true;
         };
         const auto held = [&] { return HeldScope(scope_); };
-        if (!with_view(pinned->names(), subject, held, use))
+        if (!with_view(pinned->names(), subject, false, held, use))
             throw py::error_already_set();
         return all;
     }

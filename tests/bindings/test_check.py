@@ -37,6 +37,114 @@ def test_an_empty_tree_passes_on_every_mapping_and_on_nothing_else() -> None:
             guards.check(wrong)  # type: ignore[arg-type]
 
 
+class Keyed:
+    """A mapping that is not a collections.abc.Mapping."""
+
+    def __init__(self, **items: Any) -> None:
+        self.items = items
+
+    def keys(self) -> Any:
+        return self.items.keys()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.items[name]
+
+
+@pytest.mark.parametrize("value", [3, "x", None, [1], (), {1}, object(), step])
+def test_guards_of_one_local_take_its_value(value: Any) -> None:
+    guards = gt.GuardManager(step)
+    guards.local("x").type_match(type(value)).id_match(value)
+    guards.global_("step").is_not_none()
+    for ask in (guards.check, guards, guards.explain, guards.profile().check):
+        assert ask(value)
+        assert ask({"x": value})
+        assert not ask(0.5)
+    assert "found 0.5" in str(guards.explain(0.5))
+
+
+def test_a_mapping_is_never_the_value_of_the_one_local() -> None:
+    guards = gt.GuardManager(step)
+    guards.local("x").is_not_none()
+    for ask in (guards.check, guards.explain, guards.profile().check):
+        for mapping in ({"y": 1}, UserDict(y=1), Keyed(y=1)):
+            assert not ask(mapping)
+        for mapping in ({"x": 1}, UserDict(x=1), Keyed(x=1)):
+            assert ask(mapping)
+
+
+def test_python_guards_see_the_value_of_the_one_local_among_the_locals() -> None:
+    seen = []
+    guards = gt.GuardManager(step)
+    guards.local("x").python(lambda x: seen.append(x) or True)
+    guards.f_locals().python(lambda names: seen.append(dict(names)) or True)
+    assert guards.check(7)
+    assert seen == [7, {"x": 7}]
+
+
+def test_the_one_local_may_be_a_free_variable() -> None:
+    kept = 1
+
+    def inner() -> int:
+        return kept
+
+    guards = gt.GuardManager(inner)
+    guards.closure("kept").equals(5)
+    assert guards.check({"kept": 5}) and guards.check(5) and not guards.check(6)
+
+
+def test_python_guards_see_the_value_as_a_mapping_of_one_name() -> None:
+    other = 1
+
+    def inner(x: int) -> int:
+        return x + other
+
+    seen: list[Any] = []
+    guards = gt.GuardManager(inner)
+    guards.local("x").is_not_none()
+    guards.f_locals().python(lambda names: seen.append(dict(names)) or True)
+    assert guards.check({"x": 1}) and guards.check(1)
+    assert seen == [{"x": 1}, {"x": 1}]
+
+
+def test_a_python_frame_is_no_value() -> None:
+    guards = gt.GuardManager(step)
+    guards.local("x").is_not_none()
+    for ask in (guards.check, guards.explain, guards.profile().check):
+        with pytest.raises(TypeError, match="a mapping of local names"):
+            ask(sys._getframe())
+
+
+def test_the_keys_of_a_mapping_are_asked_for_once() -> None:
+    class Counted(Keyed):
+        count = 0
+
+        @property
+        def keys(self) -> Any:
+            self.count += 1
+            return self.items.keys
+
+    guards = gt.GuardManager(step)
+    guards.local("x").is_not_none()
+    subject = Counted(x=1)
+    assert guards.check(subject) and subject.count == 1
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError, MemoryError])
+def test_what_reading_the_keys_of_a_subject_raises_is_raised(error: Any) -> None:
+    class Hostile:
+        def __getitem__(self, name: str) -> Any: ...
+
+        @property
+        def keys(self) -> Any:
+            raise error
+
+    guards = gt.GuardManager(step)
+    guards.local("x").is_not_none()
+    for ask in (guards.check, guards.explain, guards.profile().check):
+        with pytest.raises(error):
+            ask(Hostile())
+
+
 def test_an_empty_tree_whose_code_is_gone_says_so(fresh: Any) -> None:
     function = fresh("def f(x): pass", "f")
     guards = gt.GuardManager(function)

@@ -233,6 +233,7 @@ def test_another_type_than_the_example_raises_out_of_a_check() -> None:
 def test_a_check_of_a_non_dict_raises_an_odd_error(subject: Any) -> None:
     guards, x = guards_on_x()
     x.is_none()
+    guards.local("y").is_none()
     for ask in (guards.check, guards.explain, guards.profile().check):
         with pytest.raises(TypeError, match="a mapping of local names"):
             ask(subject)

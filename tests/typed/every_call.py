@@ -43,6 +43,9 @@ def inspect_guards() -> None:
     guards.integers("n > 0", n=factor)
     subject = {"x": 3, "factor": 2}
     assert_type(guards.check(subject), bool)
+    alone = gt.GuardManager(scale)
+    alone.local("x").equals(3)
+    assert_type(alone.check(3), bool)
     assert_type(guards(subject), bool)
     assert_type(x.path, str)
     assert_type(x.step, str | None)

@@ -26,7 +26,7 @@ def wrong() -> None:
     guards.local("x").int_sign(2)  # type: ignore[arg-type]
     guards.local("x").function_match(3)  # type: ignore[arg-type]
     guards.local("x").lenght(2)  # type: ignore[attr-defined]
-    guards.check(3)  # type: ignore[arg-type]
+    guards.check()  # type: ignore[call-arg]
     gt.Table(scale).add("guards", 3)  # type: ignore[arg-type]
     gt.guard_function(3)  # type: ignore[call-overload]
     gt.set_eval_frame(True)  # type: ignore[arg-type]

@@ -146,14 +146,16 @@ class GuardManager:
     """
 
     def __init__(self, scope: _Scope) -> None: ...
-    def check(self, subject: _Subject, /) -> bool:
+    def check(self, subject: _Subject | object, /) -> bool:
         """Do all guards of the tree pass? `subject` is a mapping of local names, or
-        the frame given to a callback. A guard that raises does not pass (explain
-        tells); KeyboardInterrupt, SystemExit and MemoryError are let through. 10 ns
-        and up.
+        the frame given to a callback. Where the guards read one local, it may also
+        be the value of that local; an object with `keys` and `__getitem__`, such as
+        a dict or a DataFrame, is always a mapping of names. A guard that raises
+        does not pass (explain tells); KeyboardInterrupt, SystemExit and MemoryError
+        are let through. 10 ns and up.
         """
-    def __call__(self, subject: _Subject, /) -> bool: ...
-    def explain(self, subject: _Subject) -> Explanation:
+    def __call__(self, subject: _Subject | object, /) -> bool: ...
+    def explain(self, subject: _Subject | object) -> Explanation:
         """Every guard that does not pass on `subject` (as for check): where, what was
         expected, what was found.
         """
@@ -711,7 +713,7 @@ class GuardProfile:
     @property
     def passed(self) -> int:
         """How many of them passed."""
-    def check(self, subject: _Subject, /) -> bool:
+    def check(self, subject: _Subject | object, /) -> bool:
         """What GuardManager.check answers, counted and timed. It stops where a check
         stops, at the first guard that does not pass.
         """
