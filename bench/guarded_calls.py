@@ -56,6 +56,19 @@ class Form:
     guarded: tuple[str, ...]
 
 
+def many(count: int, named: int) -> Form:
+    """A call with `count` arguments, the last `named` of them by keyword."""
+    names = ["a", *(f"p{number}" for number in range(1, count))]
+    by_position = ["x"] * (count - named)
+    by_name = [f"{name}=x" for name in names[count - named :]]
+    return Form(
+        f"{named} keywords of {count}",
+        ", ".join(names),
+        ", ".join(by_position + by_name),
+        ("a",),
+    )
+
+
 FORMS = [
     Form("one positional, empty guard", "a", "x", ()),
     Form("one positional", "a", "x", ("a",)),
@@ -63,6 +76,8 @@ FORMS = [
     Form("two positional, an attribute", "a, b", "x, x", ("a", "b.kind")),
     Form("a default", "a, b=None", "x", ("a",)),
     Form("a keyword", "a, b", "x, b=x", ("a", "b")),
+    many(19, 5),
+    many(30, 18),
     Form("a keyword-only", "a, *, k", "x, k=x", ("a", "k")),
     Form("*args, none given", "a, *rest", "x", ("a",)),
     Form("*args, two given", "a, *rest", "x, x, x", ("a",)),

@@ -40,31 +40,44 @@ PyFunctionObject* GuardedCalls::function() const noexcept {
 
 void GuardedCalls::set_table(Shared<Table> table) noexcept {
     PyCodeObject* code = code_.get();
-    constexpr int star_flags = CO_VARARGS | CO_VARKEYWORDS;
     const auto is_in_vector = [&](const SlotName& name) {
         return name.slot < code->co_argcount || name.slot >= first_free_slot(code);
     };
     const auto binds = [](const Shared<Entry>& entry) {
         return entry->program.captured() != nullptr;
     };
-    const bool is_positional =
-        !(code->co_flags & star_flags) && code->co_kwonlyargcount == 0;
+    const bool is_positional = has_only_positional_slots(code);
     const bool is_direct = is_positional && !table->calls_python() &&
                            std::ranges::none_of(table->entries(), binds) &&
                            table->value_count() <= few_values &&
                            std::ranges::all_of(table->names(), is_in_vector);
     positional_count_ = is_positional ? code->co_argcount : -1;
     direct_count_ = is_direct ? code->co_argcount : -1;
-    passes_arguments_ = std::ranges::any_of(
-        table->entries(), [](const auto& entry) { return entry->takes_arguments; });
+    passes_arguments_ = std::ranges::any_of(table->entries(), [](const auto& entry) {
+        return entry->takes_arguments || entry->matching_code;
+    });
     std::swap(table_, table);  // what goes may run user code: all is set by then
 }
+
+namespace {
+
+/// See Entry.
+Owned<PyCodeObject> matching_code(const Entry& entry, PyCodeObject* guarded) noexcept {
+    PyObject* const payload = entry.payload.get();
+    if (!PyFunction_Check(payload) || entry.program.captured()) return {};
+    auto* code = reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(payload));
+    if (!same_parameters(guarded, code)) return {};
+    return Owned<PyCodeObject>::share(code);
+}
+
+}  // namespace
 
 void GuardedCalls::add(Shared<Entry> entry, bool is_made) {
     const bool makes_generators = (code_.get()->co_flags & generator_flags) != 0;
     if (is_made)
         entry->follows =
             makes_generators ? Entry::Follows::names_too : Entry::Follows::defaults;
+    entry->matching_code = matching_code(*entry, code_.get());
     entry->last_use = use_clock++;  // any later hit is more recent
     Shared<Table> before, made;
     const Entry* oldest = nullptr;

@@ -159,7 +159,8 @@ private:
                                    const VectorCall& call, const View* bound = nullptr);
     static PyObject* find_and_pass(GuardedCalls& calls, PyFunctionObject* function,
                                    const VectorCall& call);
-    Owned<> find_quietly(const View& view) const noexcept;
+    Found find_quietly(const View& view, const PyFunctionObject* function,
+                       const VectorCall& call, Target& target) const noexcept;
     static PyObject* missed(GuardedCalls& calls, PyFunctionObject* function,
                             const VectorCall& call);
     bool may_run_user_code(const VectorCall& call) const noexcept;
@@ -171,7 +172,7 @@ private:
     Py_ssize_t direct_count_ = -1;
     /// That of calls whose vector is the first slots of their frame.
     Py_ssize_t positional_count_ = -1;
-    bool passes_arguments_ = false;  ///< an entry's payload takes them as bound
+    bool passes_arguments_ = false;  ///< an entry's payload may get them as bound
     uint64_t dropped_hits_ = 0;
 };
 

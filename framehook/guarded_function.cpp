@@ -13,9 +13,11 @@
 
 #include "../framelocals/no_memory.h"
 #include "../guards/lookup/lookup.h"
-#include "function_like.h"
+
 #include "dispatch.h"
+#include "function_like.h"
 #include "function_registry.h"
+#include "replacement.h"
 
 namespace guardtree {
 namespace {
@@ -30,10 +32,7 @@ std::string problem_of(PyFunctionObject* function, vectorcallfunc ours) {
                "guard what that one calls";
     }
     auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
-    constexpr int star_flags = CO_VARARGS | CO_VARKEYWORDS;
-    const bool may_specialise =
-        !(code->co_flags & star_flags) && code->co_kwonlyargcount == 0;
-    if (CPython::init_may_escape_vectorcall && may_specialise &&
+    if (CPython::init_may_escape_vectorcall && has_only_positional_slots(code) &&
         PyUnicode_CompareWithASCIIString(function->func_name, "__init__") == 0) {
         return name +
                " would be run unguarded: CPython 3.13 and later do not ask for the "

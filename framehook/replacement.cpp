@@ -171,6 +171,13 @@ std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacemen
     return {};
 }
 
+bool same_parameters(PyCodeObject* a, PyCodeObject* b) noexcept {
+    return has_only_positional_slots(a) && has_only_positional_slots(b) &&
+           a->co_argcount == b->co_argcount &&
+           a->co_posonlyargcount == b->co_posonlyargcount &&
+           same_names(a, 0, b, 0, a->co_argcount);
+}
+
 std::string captures_problem(PyCodeObject* replacement, PyObject* names,
                              std::vector<uint16_t>& slots) {
     slots.clear();

@@ -22,6 +22,15 @@ std::string replacement_problem(PyCodeObject* original, PyCodeObject* replacemen
 /// slots.
 int argument_slots(PyCodeObject* code) noexcept;
 
+/// Whether the code has no `*args`, `**kwargs` or keyword-only parameters.
+inline bool has_only_positional_slots(PyCodeObject* code) noexcept {
+    return argument_slots(code) == code->co_argcount;
+}
+
+/// Whether both codes have the same positional parameters, by name, and no others. A
+/// call then binds to both in the same way, except for defaults.
+bool same_parameters(PyCodeObject* a, PyCodeObject* b) noexcept;
+
 /// Empty if the locals of `replacement` with these names (a tuple) can be bound before
 /// it starts; `slots` receives their slot numbers. Arguments and free variables cannot
 /// be bound.

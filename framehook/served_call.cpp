@@ -84,6 +84,15 @@ PyObject* call_foreign(PyObject* callable, PyObject* const* arguments, size_t co
     return result;
 }
 
+void hand_over(const Entry& entry, const PyFunctionObject* function,
+               Target& target) noexcept {
+    target.entry = &entry;
+    target.callable = Owned<>::share(entry.payload.get());
+    if (entry.names) [[unlikely]]
+        target.names = entry.names;
+    target.is_like = is_like(entry, function);
+}
+
 }  // namespace
 
 GuardedCalls::Found GuardedCalls::find(const Table& table, PyFunctionObject* function,
@@ -103,11 +112,7 @@ GuardedCalls::Found GuardedCalls::find(const Table& table, PyFunctionObject* fun
         if (PyErr_Occurred()) return Found::exception;
     }
     if (!entry) return PyErr_Occurred() ? Found::exception : Found::nothing;
-    target.entry = entry;
-    target.callable = Owned<>::share(entry->payload.get());
-    if (entry->names) [[unlikely]]
-        target.names = entry->names;
-    target.is_like = is_like(*entry, function);
+    hand_over(*entry, function, target);
     target.takes_arguments = entry->takes_arguments;
     return Found::target;
 }
@@ -203,16 +208,44 @@ PyObject* GuardedCalls::serve(GuardedCalls& calls, PyFunctionObject* function,
     return serve(calls, function, {held.arguments(), held.count(), held.names()});
 }
 
-/// What an entry calls that takes the arguments as bound, of a table that runs no user
-/// code; null where another entry, or none, serves the call.
-Owned<> GuardedCalls::find_quietly(const View& view) const noexcept {
-    const Table& table = *table_;
-    if (table.calls_python() || callback_protocol().is_right_answer) return {};
-    QuietLookup lookup(table, view, GUARDTREE_ROOM(table.value_count()));
-    const Entry* entry = lookup.find();
-    if (!entry || !entry->takes_arguments) return {};
-    note_hit(*entry);
-    return Owned<>::share(entry->payload.get());
+namespace {
+
+/// Whether a look-up in the table runs no user code and captures nothing.
+bool runs_no_user_code(const Table& table) noexcept {
+    return !table.calls_python() && table.max_captured() == 0 &&
+           !callback_protocol().is_right_answer;
+}
+
+/// Whether the payload can take the bound arguments by position. Its own defaults must
+/// be the function's, or the call must use none. CPython asks `__eq__` of names that
+/// are of a subclass of str.
+bool may_take_slots(const Entry& entry, const PyFunctionObject* function,
+                    const VectorCall& call) noexcept {
+    if (entry.takes_arguments) return true;
+    const PyCodeObject* const code = entry.matching_code.get();
+    if (!code || !is_like(entry, function)) return false;
+    const auto* payload = reinterpret_cast<PyFunctionObject*>(entry.payload.get());
+    if (payload->func_code != entry.matching_code.object()) return false;
+    if (payload->vectorcall != plain_entry) return false;
+    if (call.keywords && has_names_of_subclasses(call.keywords)) return false;
+    const Py_ssize_t named = call.keywords ? PyTuple_GET_SIZE(call.keywords) : 0;
+    return PyVectorcall_NARGS(call.count) + named == code->co_argcount ||
+           has_defaults_of(payload, function);
+}
+
+}  // namespace
+
+/// As find, of a table for which runs_no_user_code() is true: nothing has to be pinned.
+GuardedCalls::Found GuardedCalls::find_quietly(const View& view,
+                                               const PyFunctionObject* function,
+                                               const VectorCall& call,
+                                               Target& target) const noexcept {
+    QuietLookup lookup(*table_, view, GUARDTREE_ROOM(table_->value_count()));
+    const Entry* const entry = lookup.find();
+    if (!entry) return PyErr_Occurred() ? Found::exception : Found::nothing;
+    hand_over(*entry, function, target);
+    target.takes_arguments = may_take_slots(*entry, function, call);
+    return Found::target;
 }
 
 /// As find_and_call. What binding has made stays until the target returns, so that the
@@ -230,17 +263,18 @@ Owned<> GuardedCalls::find_quietly(const View& view) const noexcept {
     if (!view.bind(call.arguments, call.count, call.keywords))
         return PyErr_Occurred() ? nullptr : missed(calls, function, call);
     Target target;
-    target.callable = calls.find_quietly(view);
-    target.takes_arguments = static_cast<bool>(target.callable);
-    if (!target.callable) {
+    Found found;
+    if (runs_no_user_code(*calls.table_)) {
+        found = calls.find_quietly(view, function, call, target);
+        if (found == Found::target) note_hit(*target.entry);
+    } else {
         const Shared<GuardedCalls> pinned(&calls);
         const Shared<Table> table = calls.table_;
-        switch (find(*table, function, view, target)) {
-        case Found::exception: return nullptr;
-        case Found::nothing: return missed(calls, function, call);
-        case Found::target: note_hit(*target.entry);
-        }
+        found = find(*table, function, view, target);
+        if (found == Found::target) note_hit(*target.entry);
     }
+    if (found == Found::exception) return nullptr;
+    if (found == Found::nothing) return missed(calls, function, call);
     if (!target.takes_arguments) return call_target(target, function, call);
     return call_foreign(target.callable.get(),
                         reinterpret_cast<PyObject* const*>(storage), count, nullptr);

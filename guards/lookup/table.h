@@ -44,6 +44,10 @@ struct Entry : OnCacheLines, Collected {
     /// The payload is called with all arguments of the call as the function binds them,
     /// by position.
     bool takes_arguments = false;
+    /// The payload's code, if the payload is a Python function with the guarded
+    /// function's parameters; otherwise null. While the payload has this code, it can
+    /// take the bound arguments by position.
+    Owned<PyCodeObject> matching_code;
     mutable Owned<>
         last_error;  ///< the last exception of a guard that did not propagate
     /// With replacement code: the slots of the captured values, in the order of the
