@@ -39,7 +39,9 @@ WHEELS_ONLY += ["numba", "optree"]  # examples/
 WHEELS_ONLY += ["mypy", "pyright"]  # what users check their programs' types with
 DOCS = ["mkdocs-material", "mkdocstrings-python"]  # the site, from Markdown and stubs
 WHEELS_ONLY += DOCS
-TORCH = "torch==2.13.0"  # what the tests of the torch reader are written for
+TORCH = "torch==2.13.0"  # what --torch installs with pip
+# On Debian's CPython 3.14, --torch installs Debian's torch instead.
+DEBIAN_TORCH = ["python3-torch", "libtorch-dev"]
 HELION = "helion==1.5.1"  # for an example, which needs none of its dependencies
 TRITON = "triton==3.9.0"  # the launch path that guardtree.triton knows
 
@@ -233,13 +235,26 @@ def make_venv(python: Interpreter) -> Path:
     return program
 
 
-def add_torch(program: Path, env: dict[str, str]) -> None:
+def add_torch(program: Path, python: Interpreter, env: dict, may_ask: bool) -> None:
     """torch and the reader that is built for it."""
-    pip = [program, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
-    call([*pip, TORCH], f"pip could not install {TORCH} (see above).")
-    call([*pip, "--no-deps", HELION], f"pip could not install {HELION} (see above).")
+    if python.package == "python3.14":
+        add_debian_torch(program, python, may_ask)
+    else:
+        pip = [program, "-m", "pip", "--disable-pip-version-check", "install", "-q"]
+        call([*pip, TORCH], f"pip could not install {TORCH} (see above).")
+        helion = [*pip, "--no-deps", HELION]
+        call(helion, f"pip could not install {HELION} (see above).")
     build = [program, "-m", "guardtree.torch", "build"]
     call(build, "the torch reader could not be built (see above).", env=env)
+
+
+def add_debian_torch(program: Path, python: Interpreter, may_ask: bool) -> None:
+    """Debian's torch: the environment sees Debian's packages after its own."""
+    if missing := apt_install(DEBIAN_TORCH, may_ask):
+        names = " ".join(missing)
+        give_up(f"{names} missing: run 'apt-get install {names}' as root first.")
+    packages = program.parents[1] / f"lib/python{python.name}/site-packages"
+    (packages / "debian.pth").write_text("/usr/lib/python3/dist-packages\n")
 
 
 def add_triton(program: Path) -> None:
@@ -410,7 +425,7 @@ def main() -> int:
     parser.add_argument("command", choices=("demo", "test", "bench", "docs", "build"))
     parser.add_argument("--python", default=sys.executable, help="Python to build for")
     parser.add_argument("--preset", choices=PRESETS, help="one of CMakePresets.json")
-    parser.add_argument("--torch", action="store_true", help=f"test with {TORCH}")
+    parser.add_argument("--torch", action="store_true", help="test with torch")
     parser.add_argument("--triton", action="store_true", help=f"test with {TRITON}")
     parser.add_argument("--ci", action="store_true", help="warnings fail, never ask")
     parser.add_argument("--long", action="store_true", help="test for an hour or more")
@@ -435,7 +450,7 @@ def main() -> int:
         say(f"built; PYTHONPATH={folder / 'python'} makes it importable.")
         return 0
     if args.torch:
-        add_torch(program, env)
+        add_torch(program, python, env, may_ask=not args.ci)
     if args.triton:
         add_triton(program)
     if args.command == "test":

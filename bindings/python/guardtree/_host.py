@@ -6,6 +6,8 @@ import importlib
 import sys
 import sysconfig
 
+OLDEST, NEWEST = (3, 11), (3, 15)
+
 
 def _is_subinterpreter() -> bool:
     try:
@@ -24,15 +26,17 @@ def check_host() -> None:
         raise ImportError(
             f"guardtree reads CPython's frames, this is {sys.implementation.name}"
         )
-    if not (3, 11) <= sys.version_info[:2] <= (3, 15):
+    oldest, newest = OLDEST, NEWEST
+    supported = f"{oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
+    if not oldest <= sys.version_info[:2] <= newest:
         raise ImportError(
-            "guardtree supports CPython 3.11 to 3.15, this is "
+            f"guardtree supports CPython {supported}, this is "
             f"{sys.version.split()[0]}; use one of those"
         )
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise ImportError(
             "guardtree does not support free-threaded CPython yet; "
-            "use a GIL build of 3.11 to 3.15"
+            f"use a GIL build of {supported}"
         )
     if _is_subinterpreter():
         raise ImportError(

@@ -142,8 +142,9 @@ VERSIONS = MappingProxyType(
 def _running() -> Version:
     found = VERSIONS.get(sys.version_info[:2])
     if found is None:
+        known = ", ".join(f"{major}.{minor}" for major, minor in VERSIONS)
         raise ImportError(
-            "guardtree.bytecode knows the bytecode of CPython 3.11 to 3.15, this is "
+            f"guardtree.bytecode knows the bytecode of CPython {known}, this is "
             f"{sys.version_info[0]}.{sys.version_info[1]}; a new one is a new row of "
             "guardtree/bytecode/versions.py"
         )
