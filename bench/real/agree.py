@@ -8,6 +8,7 @@ Everything is put back after its change.
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -129,6 +130,16 @@ def kind_of(said: str, owner: Any) -> Change:
     return Change(said, partial(put, new), partial(put, kind))
 
 
+def raises_in_peer(node: Node, new: Any) -> bool:
+    """Whether the peer raises for a value. From CPython 3.12 on it watches a dict
+    before any guard checks that it is one, and leaves torch functions disabled for
+    others."""
+    if sys.version_info < (3, 12) or isinstance(new, dict):
+        return False
+    kinds = {kind for kind, _ in node.leafs}
+    return isinstance(node.example, dict) and "type_match" not in kinds
+
+
 def changes_of(node: Node) -> Iterator[Change]:
     """Changes of the value of one node, where it lies."""
     parent, value = node.parent, node.example
@@ -140,6 +151,8 @@ def changes_of(node: Node) -> Iterator[Change]:
         items = [*dict.items(owner)]
         yield dict_of("in reverse", owner, items[::-1])
     for said, new in others(value):
+        if raises_in_peer(node, new):
+            continue
         match node.step:
             case "dict_getitem" if parent.step == "type_dict":
                 kind = parent.parent.example  # type: ignore[union-attr]

@@ -85,6 +85,16 @@ def autocast_dtype(device: str) -> AbstractContextManager[None]:
     )
 
 
+def precision(name: str) -> AbstractContextManager[None]:
+    """Products of matrices are computed with this precision."""
+    owner: Any = torch.backends.cuda.matmul
+    return set_to(
+        lambda: owner.fp32_precision,
+        lambda value: setattr(owner, "fp32_precision", value),
+        lambda _: name,
+    )
+
+
 DEVICES = (
     "cpu", "cuda", "mtia", "maia", "xpu", "ipu", "hpu", "xla", "privateuseone", "mps",
 )  # fmt: skip
@@ -117,7 +127,8 @@ CHANGES: dict[str, Callable[[], AbstractContextManager[Any]]] = {
         graph(), graph()
     ),
     "a dual level": forward_ad.dual_level,
-    "TF32": lambda: flip(matmul, "allow_tf32"),
+    "TF32": lambda: precision("tf32"),
+    "IEEE precision": lambda: precision("ieee"),
     "fp16 reductions": lambda: flip(matmul, "allow_fp16_reduced_precision_reduction"),
     "bf16 reductions": lambda: flip(matmul, "allow_bf16_reduced_precision_reduction"),
     "filled memory": lambda: flip(deterministic, "fill_uninitialized_memory"),

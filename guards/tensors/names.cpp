@@ -39,7 +39,8 @@ constexpr Named dtypes[] = {{"bool", tensor_dtype(dtype_bool, 8)},
                             {"bits2x4", tensor_dtype(dtype_own + 19, 8)},
                             {"bits4x2", tensor_dtype(dtype_own + 20, 8)},
                             {"bits8", tensor_dtype(dtype_own + 21, 8)},
-                            {"bits16", tensor_dtype(dtype_own + 22, 16)}};
+                            {"bits16", tensor_dtype(dtype_own + 22, 16)},
+                            {"bcomplex32", tensor_dtype(dtype_own + 46, 32)}};
 
 constexpr Named devices[] = {{"cpu", device_cpu},
                              {"cuda", device_cuda},

@@ -164,6 +164,38 @@ def no_grad_inside(compile: Compile) -> Any:
 
 
 @scenario
+def a_gradient_that_comes_and_goes(compile: Compile) -> Any:
+    f = compile(lambda p: p.detach() * (1 if p.grad is None else 2))
+    p = torch.nn.Parameter(ones(2))
+    found = [f(p)]
+    for grad in (ones(2), None, ones(2) * 2):
+        p.grad = grad
+        found.append(f(p))
+    return found
+
+
+@scenario
+def items_of_a_set(compile: Compile) -> Any:
+    f = compile(lambda x, names: x * (2 if "a" in names else 3))
+    return [f(ones(2), names) for names in ({"a"}, {"b"}, {"a", "b"}, set())]
+
+
+@scenario
+def an_absent_attribute_before_the_type(compile: Compile) -> Any:
+    class Options:
+        pass
+
+    class Others(Options):
+        def __getattr__(self, name: str) -> Any:
+            return 4
+
+    f = compile(lambda x, options: x * getattr(options, "factor", 2))
+    with_factor = Options()
+    vars(with_factor)["factor"] = 3
+    return [f(ones(2), each) for each in (Options(), with_factor, Others(), Options())]
+
+
+@scenario
 def grad_mode_outside(compile: Compile) -> Any:
     f = compile(lambda x: x * 2)
     x = ones(2, requires_grad=True)

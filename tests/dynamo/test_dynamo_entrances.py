@@ -4,9 +4,10 @@ about sends a call to it, and what is no entry any more is found nowhere."""
 from __future__ import annotations
 
 import inspect
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import guardtree as gt
@@ -20,7 +21,7 @@ if not gtt.has_plugin():
     pytest.skip("no plugin: python -m guardtree.torch build", allow_module_level=True)
 
 import guardtree.torch.dynamo as gd  # noqa: E402
-from guardtree.torch.dynamo import entrances, graphs, installation  # noqa: E402
+from guardtree.torch.dynamo import entrances, graphs, installation, leafs  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 X = torch.ones(3)
@@ -121,6 +122,9 @@ FLIPS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
     "exporting": lambda: flag(torch.compiler, "_is_exporting_flag"),
     "profiler": lambda: flag(torch.autograd.profiler, "_is_profiler_enabled"),
 }
+if gd.internals.VERSION >= (2, 14):
+    nested = vars(torch._dynamo.eval_frame)["_use_eager_on_nested_compile"]
+    FLIPS["eager on nested compiles"] = nested
 
 
 @pytest.mark.parametrize("name", FLIPS)
@@ -370,7 +374,41 @@ def test_code_of_graphs_alone() -> None:
     others: list[Any] = [
         lambda x: __compiled_fn_1(x).y,  # type: ignore[name-defined]  # noqa: F821
         lambda x: x(__compiled_fn_1),  # type: ignore[name-defined]  # noqa: F821
+        lambda x: __compiled_fn_1(x) + x,  # type: ignore[name-defined]  # noqa: F821
         lambda x: __compiled_fn_1(x) or x,  # type: ignore[name-defined]  # noqa: F821
         lambda x: x,
     ]
-    assert [graphs.graph_of(each.__code__) for each in others] == [None] * 4
+    assert [graphs.graph_of(each.__code__) for each in others] == [None] * 5
+
+
+def code_of(lines: str) -> CodeType:
+    """The code of a function with the parameters x and flag."""
+    names: dict[str, Any] = {}
+    exec(f"def made(x, flag):\n{textwrap.indent(lines, '    ')}", names)
+    code: CodeType = names["made"].__code__
+    return code
+
+
+def test_code_that_asks_for_a_profiler() -> None:
+    """As torch 2.15 writes it; on every version the rest of it is refused."""
+    asks = f"profiled = {graphs.PROFILER}.{graphs.IS_PROFILED}\n"
+    enters = f"kept = {graphs.UTILS}.record_pregraph_bytecode_enter()\n"
+    calls = "return __compiled_fn_1(x)\n"
+    assert graphs.graph_of(code_of(f"{asks}if profiled:\n    {enters}{calls}"))
+    many = "".join(f"a{i} = None\n" for i in range(300))
+    for hidden in ("", many):
+        stored = f"{hidden}y = x\nif {graphs.PROFILER}.{graphs.IS_PROFILED}:\n"
+        stored += f"    y = {graphs.PROFILER}.{graphs.IS_PROFILED}\n"
+        assert graphs.graph_of(code_of(f"{stored}if y:\n    {enters}{calls}")) is None
+        asked = f"{hidden}if flag:\n    {enters}{calls}"
+        assert graphs.graph_of(code_of(asked)) is None
+    assert graphs.graph_of(code_of("return x._parameters(__compiled_fn_1)")) is None
+
+
+def test_a_tensor_on_the_current_device_is_refused() -> None:
+    """What torch 2.15 adds to the arguments of TENSOR_MATCH."""
+    keys = torch._C._dispatch_keys(X)
+    given = (X, [3], [1], "x", None, type(X), keys)
+    assert leafs.spec_of((*given, False)) == leafs.spec_of(given)
+    with pytest.raises(Exception, match="current"):
+        leafs.spec_of((*given, True))

@@ -82,9 +82,12 @@ def test_errors_of_install(monkeypatch: pytest.MonkeyPatch) -> None:
     gd.uninstall()
     with pytest.raises(RuntimeError, match=r"call install\(\)"):
         gd.report(torch.compile(add_one))
-    for version in ("2.12.1", "2.14.0", "3.0.0+cu128"):
+    for version in ("2.12.1", "2.16.0", "3.0.0+cu128"):
         with pytest.raises(gd.UnsupportedError, match="this is torch"):
             gd.internals.check_version(version)
+    for version, python in (("2.13.0", (3, 14)), ("2.14.1", (3, 11))):
+        with pytest.raises(gd.UnsupportedError, match=f"CPython {python[0]}"):
+            gd.internals.check_version(version, python)
     with torch._dynamo.config.patch(caching_precompile=True):
         with pytest.raises(RuntimeError, match="caching_precompile"):
             gd.install()

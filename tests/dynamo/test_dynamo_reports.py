@@ -141,3 +141,14 @@ def test_torchs_logs_have_our_lines() -> None:
         f = compiled()
         f(X, 1), f(X, 2)
     assert sum(each.startswith("guardtree") for each in lines) == 3
+
+
+def test_an_explanation_says_that_a_gradient_came() -> None:
+    with gd.installed():
+        f = torch.compile(lambda p: p * (1 if p.grad is None else 2), backend="eager")
+        p = torch.nn.Parameter(torch.ones(2))
+        f(p)
+        p.grad = torch.ones(2)
+        said = str(gd.explain(f, p))
+        assert "p: expected no gradient; found a gradient" in said
+        assert "test_dynamo_reports.py" in said

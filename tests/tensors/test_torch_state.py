@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import guardtree as gt
@@ -40,6 +41,7 @@ DYNAMO_FACTS = {
         "autocast_cache",
         *(f"autocast_{name}{what}" for what in ("", "_dtype") for name in DEVICES),
     },
+    "cuda_matmul_precision": {"cuda_matmul_precision"},
     "default_dtype": {"default_dtype"},
     "deterministic_algorithms": {"deterministic"},
     "deterministic_algorithms_warn_only": {"deterministic_warn_only"},
@@ -116,6 +118,13 @@ def precision(owner: Any, name: str) -> Any:
     )
 
 
+@pytest.fixture
+def ieee() -> Iterator[None]:
+    """Sets matmul's own precision first, because putting a flag back sets it."""
+    with precision(MATMUL, "ieee"):
+        yield
+
+
 MATMUL = torch.backends.cuda.matmul
 CUDNN = torch.backends.cudnn
 CHANGES: dict[str, tuple[str, Any]] = {
@@ -134,6 +143,7 @@ CHANGES: dict[str, tuple[str, Any]] = {
         ),
     ),
     "matmul alone": ("allow_tf32", lambda: precision(MATMUL, "tf32")),
+    "no precision": ("cuda_matmul_precision", lambda: precision(MATMUL, "none")),
     "conv": ("cudnn_conv_tf32", lambda: precision(CUDNN.conv, "ieee")),
     "rnn": ("cudnn_rnn_tf32", lambda: precision(CUDNN.rnn, "ieee")),
     "fp16": (
@@ -173,6 +183,7 @@ CHANGES |= {
 }
 
 
+@pytest.mark.usefixtures("ieee")
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_state_guard_names_the_fact_that_changed(name: str) -> None:
     fact, change = CHANGES[name]

@@ -91,9 +91,11 @@ def state() -> dict[str, int | bool]:
 
     Numbers are torch's own: of dtypes the ScalarType, of ``torch_function`` 0 enabled,
     1 subclasses disabled, 2 disabled, of the reduced reductions
-    at::CuBLASReductionOption. ``graph_hooks`` is 1 where the hooks of saved tensors are
-    a pair of ``torch.fx.GraphModule``, which Dynamo makes a part of what it compiles,
-    0 where they are not, and 2 where only code of a hook's class could tell.
+    at::CuBLASReductionOption, of ``cuda_matmul_precision`` at::Float32Precision, with 7
+    where torch's settings contradict each other. ``graph_hooks`` is 1 where the hooks
+    of saved tensors are a pair of ``torch.fx.GraphModule``, which Dynamo makes a part
+    of what it compiles, 0 where they are not, and 2 where only code of a hook's class
+    could tell.
     PluginError without the plugin.
     """
     facts: dict[str, int | bool] = plugin().state_facts()
@@ -104,8 +106,9 @@ def guard_state(guards: GuardManager, **facts: int | bool) -> GuardManager:
     """Guards some of torch's state, or all of it as it is now; returns ``guards``.
 
     All of it is every fact that Dynamo's GLOBAL_STATE guard compares, and besides the
-    modes, forward gradients and cuDNN's use of TF32. What torch keeps in Python objects
-    is not in it: which torch function modes are active (their number is), the default
+    modes, forward gradients, cuDNN's use of TF32 and CUDA's precision of matmul (which
+    that guard compares since torch 2.15). What torch keeps in Python objects is not in
+    it: which torch function modes are active (their number is), the default
     device (a mode), the settings of ``torch._dynamo.config``. The facts are compared
     as words, of which only those with a chosen fact are read. ``explain`` names the
     facts that changed. TypeError for a name that is no fact, PluginError without the

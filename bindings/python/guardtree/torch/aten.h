@@ -29,10 +29,7 @@ using SavedTensorHooks = std::pair<c10::SafePyObject, c10::SafePyObject>;
 /// Functions of ATen by their C++ names, as the linker knows them.
 struct Aten {
     const at::Context* context = nullptr;
-    bool (*deterministic)(const at::Context*) = nullptr;
-    bool (*deterministic_warn_only)(const at::Context*);
-    bool (*deterministic_fill)(const at::Context*);
-    int (*thread_count)();
+    int (*thread_count)() = nullptr;
     const at::impl::PythonTorchFunctionTLS& (*torch_function)();
     const at::impl::SavedTensorDefaultHooksTLS& (*saved_tensor_hooks)();
     std::optional<SavedTensorHooks> (*top_hooks)(bool ignore_is_tracing);
@@ -40,8 +37,6 @@ struct Aten {
     c10::ScalarType (*autocast_dtype)(c10::DeviceType);
     at::Float32Precision (*float32_precision)(const at::Context*, at::Float32Backend,
                                               at::Float32Op);
-    uint8_t (*fp16_reduction)(const at::Context*);  // enums
-    uint8_t (*bf16_reduction)(const at::Context*);
 
     /// False with an ImportError when one is not there.
     bool resolve() {
@@ -49,12 +44,6 @@ struct Aten {
         void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
         const bool found =
             find(library, "_ZN2at13globalContextEv", global_context) &&
-            find(library, "_ZNK2at7Context23deterministicAlgorithmsEv",
-                 deterministic) &&
-            find(library, "_ZNK2at7Context31deterministicAlgorithmsWarnOnlyEv",
-                 deterministic_warn_only) &&
-            find(library, "_ZNK2at7Context36deterministicFillUninitializedMemoryEv",
-                 deterministic_fill) &&
             find(library, "_ZN2at15get_num_threadsEv", thread_count) &&
             find(library, "_ZN2at4impl22PythonTorchFunctionTLS9get_stateEv",
                  torch_function) &&
@@ -67,11 +56,7 @@ struct Aten {
                  autocast_dtype) &&
             find(library,
                  "_ZNK2at7Context16float32PrecisionENS_14Float32BackendENS_9Float32OpE",
-                 float32_precision) &&
-            find(library, "_ZNK2at7Context24allowFP16ReductionCuBLASEv",
-                 fp16_reduction) &&
-            find(library, "_ZNK2at7Context24allowBF16ReductionCuBLASEv",
-                 bf16_reduction);
+                 float32_precision);
         if (library) dlclose(library);  // torch keeps it
         if (found) context = &global_context();
         return found;
@@ -112,7 +97,33 @@ uint64_t mode_count(const at::impl::PythonTorchFunctionTLS& of);
 template struct OpenTorchFunction<&at::impl::PythonTorchFunctionTLS::disabled_state_,
                                   &at::impl::PythonTorchFunctionTLS::stack_>;
 
-/// Opens what Context keeps private.
+/// Opens settings that Context keeps private. Its functions only return them, and take
+/// 1 to 2 ns each.
+template <class Setting, typename Setting::Member member>
+struct OpenSetting {
+    friend constexpr auto member_of(Setting) noexcept { return member; }
+};
+
+template <class T, int number>
+struct Setting {
+    using Member = T at::Context::*;
+    friend constexpr auto member_of(Setting) noexcept;
+};
+
+using Deterministic = Setting<bool, 0>;
+using DeterministicWarnOnly = Setting<bool, 1>;
+using DeterministicFill = Setting<bool, 2>;
+using Fp16Reduction = Setting<at::CuBLASReductionOption, 0>;
+using Bf16Reduction = Setting<at::CuBLASReductionOption, 1>;
+template struct OpenSetting<Deterministic, &at::Context::_deterministic_algorithms>;
+template struct OpenSetting<DeterministicWarnOnly,
+                            &at::Context::_deterministic_algorithms_warn_only>;
+template struct OpenSetting<DeterministicFill,
+                            &at::Context::_deterministic_fill_uninitialized_memory>;
+template struct OpenSetting<Fp16Reduction, &at::Context::allow_fp16_reduction_cublas>;
+template struct OpenSetting<Bf16Reduction, &at::Context::allow_bf16_reduction_cublas>;
+
+/// Opens Context's precisions, which it keeps private.
 using Float32Key = std::pair<at::Float32Backend, at::Float32Op>;
 using Float32Precisions =
     std::unordered_map<Float32Key, at::Float32Precision, c10::hash<Float32Key>>;
@@ -127,12 +138,14 @@ struct OpenContext {
 const Float32Precisions& float32_precisions(const at::Context& of);
 template struct OpenContext<&at::Context::fp32_precision>;
 
-/// Whether CUDA's operations of one kind use TF32, which is false where nothing is set
-/// and, as ATen then raises, where its settings contradict each other. ATen's answer,
-/// and the settings that it was about: it looks up to three of them up each time.
-class AllowsTf32 {
+/// Used where ATen raises because its settings contradict each other.
+constexpr auto no_precision = static_cast<at::Float32Precision>(7);
+
+/// The precision of CUDA's operations of one kind. ATen's answer, and the settings that
+/// it was about: it looks up to three of them up each time.
+class CudaPrecision {
 public:
-    explicit AllowsTf32(at::Float32Op op) noexcept : op_(op) {
+    explicit CudaPrecision(at::Float32Op op) noexcept : op_(op) {
         using enum at::Float32Backend;
         const auto& settings = float32_precisions(*aten().context);
         const Float32Key keys[] = {{CUDA, op}, {CUDA, at::Float32Op::ALL},
@@ -144,13 +157,13 @@ public:
         ask();
     }
 
-    bool now() noexcept {
+    at::Float32Precision now() noexcept {
         bool is_known = true;
         for (size_t i = 0; i < count; ++i)
             is_known &= !settings_[i] || *settings_[i] == seen_[i];
         if (!is_known) [[unlikely]]
             ask();
-        return allows_;
+        return found_;
     }
 
 private:
@@ -158,11 +171,10 @@ private:
         for (size_t i = 0; i < count; ++i)
             if (settings_[i]) seen_[i] = *settings_[i];
         try {
-            const auto found = aten().float32_precision(
-                aten().context, at::Float32Backend::CUDA, op_);
-            allows_ = found == at::Float32Precision::TF32;
+            found_ =
+                aten().float32_precision(aten().context, at::Float32Backend::CUDA, op_);
         } catch (...) {
-            allows_ = false;
+            found_ = no_precision;
         }
     }
 
@@ -170,7 +182,7 @@ private:
     const at::Float32Precision* settings_[count];
     at::Float32Precision seen_[count];
     at::Float32Op op_;
-    bool allows_ = false;
+    at::Float32Precision found_ = no_precision;
 };
 
 /// Where a thread's own state lies, as long as the thread lives.

@@ -21,11 +21,11 @@ enum CallPart : Py_ssize_t {
     code_part,      ///< its code, as entries were made for it
     defaults_part,  ///< its defaults, as entries have them
     keywords_part,
-    undo_part,      ///< pops functorch's levels down to a number
-    stances_part,   ///< the dict that has "_stance"
-    thread_part,    ///< the threading.local that may have "tracing_context"
-    flags_part,     ///< pairs of a dict and the name of a flag in it
-    module_part,    ///< None, or the parts of a module whose `forward` the function is
+    undo_part,     ///< pops functorch's levels down to a number
+    stances_part,  ///< the dict that has "_stance"
+    thread_part,   ///< triples: a threading.local, a name in it, its usual value
+    flags_part,    ///< pairs of a dict and the name of a flag in it
+    module_part,   ///< None, or the parts of a module whose `forward` the function is
     part_count
 };
 
@@ -58,13 +58,21 @@ bool is_default_stance(PyObject* stances) {
            attribute_is(found, skips, Py_False);
 }
 
-/// Whether a trace is made in this thread: of a compile, or of an export.
-bool has_tracing_context(PyObject* thread) {
-    static PyObject* const name = PyUnicode_InternFromString("tracing_context");
-    const auto found = Owned<>::steal(PyObject_GetAttr(thread, name));
-    if (found) return found.get() != Py_None;
-    PyErr_Clear();
-    return false;
+/// Whether this thread is not inside a compile, an export or a symbolic trace. A
+/// missing attribute counts as its usual value. It is then set, because each read of a
+/// missing attribute creates an exception.
+bool is_usual_thread(PyObject* triples) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(triples); i += 3) {
+        PyObject* const local = PyTuple_GET_ITEM(triples, i);
+        PyObject* const name = PyTuple_GET_ITEM(triples, i + 1);
+        PyObject* const usual = PyTuple_GET_ITEM(triples, i + 2);
+        const auto found = Owned<>::steal(PyObject_GetAttr(local, name));
+        if (found.get() == usual) continue;
+        if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return false;
+        PyErr_Clear();
+        if (PyObject_SetAttr(local, name, usual) < 0) return false;
+    }
+    return true;
 }
 
 bool are_flags_off(PyObject* flags) {
@@ -100,7 +108,7 @@ bool is_usual_call(PyObject* self, const c10::impl::LocalDispatchKeySet& keys) {
     return callback.get() == Py_None &&
            is_default_stance(part_of(self, stances_part)) &&
            are_flags_off(part_of(self, flags_part)) &&
-           !has_tracing_context(part_of(self, thread_part)) &&
+           is_usual_thread(part_of(self, thread_part)) &&
            (part_of(self, module_part) == Py_None ||
             only_calls_forward(part_of(self, module_part)));
 }
@@ -159,6 +167,8 @@ PyObject* make_compiled_call(PyObject*, PyObject* parts) {
         !PyDict_Check(part_of(parts, stances_part)) ||
         !PyTuple_CheckExact(part_of(parts, flags_part)) ||
         PyTuple_GET_SIZE(part_of(parts, flags_part)) % 2 ||
+        !PyTuple_CheckExact(part_of(parts, thread_part)) ||
+        PyTuple_GET_SIZE(part_of(parts, thread_part)) % 3 ||
         !(part_of(parts, module_part) == Py_None ||
           are_module_parts(part_of(parts, module_part)))) {
         PyErr_SetString(PyExc_TypeError, "expected the parts of a compiled call");

@@ -14,18 +14,14 @@
 
 #include "compiled_call.h"
 #include "entry_key.h"
+#include "grad.h"
 #include "reader.h"
 #include "ref.h"
 #include "state.h"
+#include "torch_tensor.h"
 
 namespace guardtree {
 namespace {
-
-/// THPVariable (torch/csrc/autograd/python_variable.h): the head of every tensor.
-struct TorchTensor {
-    PyObject_HEAD
-    c10::TensorImpl* impl;
-};
 
 /// Opens what TensorImpl keeps protected: whether an accessor would leave the inline
 /// path, where it may throw or run Python.
@@ -100,6 +96,8 @@ constexpr uint32_t dtype_word(c10::ScalarType type) {
     case c10::ScalarType::Float4_e2m1fn_x2: return tensor_dtype(17, 4, 2);
     case c10::ScalarType::QInt32: return tensor_dtype(dtype_own + 14, 32);
     case c10::ScalarType::Bits16: return tensor_dtype(dtype_own + 22, 16);
+    case c10::ScalarType{46}:  // BComplex32, since torch 2.14
+        return tensor_dtype(dtype_own + 46, 32);
     default: return tensor_dtype((dtype_own + number) & 0xff, 8);
     }
 }
@@ -159,7 +157,7 @@ struct TorchReader {
 
     static bool read(PyObject* value, const void*, TensorFacts& to) noexcept {
         if (!read_brief(value, ~uint64_t{0}, to)) return false;
-        const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
+        const auto* impl = impl_of(value);
         const auto& opened = static_cast<const Opened&>(*impl);
         if (!opened.has_custom_strides()) to.strides = impl->strides().data();
         to.dispatch_keys = impl->key_set().raw_repr();
@@ -171,8 +169,7 @@ struct TorchReader {
     }
 
     static bool read_brief(PyObject* value, uint64_t mask, TensorFacts& to) noexcept {
-        // Null after a constructor that failed.
-        const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
+        const auto* impl = impl_of(value);
         if (!impl || impl == c10::UndefinedTensorImpl::singleton()) return false;
         const auto& opened = static_cast<const Opened&>(*impl);
         const uint32_t dtype = dtype_of(*impl);
@@ -197,7 +194,7 @@ struct TorchReader {
 
     static bool read_plain(const TensorPattern&, PyObject* value, const void*,
                            TensorFacts& to) noexcept {
-        const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
+        const auto* impl = impl_of(value);
         if (!impl) return false;
         const auto& opened = static_cast<const Opened&>(*impl);
         // An undefined tensor has no device.
@@ -213,7 +210,7 @@ struct TorchReader {
     }
 
     static bool has_late_flags(const TensorPattern& pattern, PyObject* value) noexcept {
-        const auto* impl = reinterpret_cast<const TorchTensor*>(value)->impl;
+        const auto* impl = impl_of(value);
         const uint32_t mask = pattern.flags_mask;
         if (mask & ~tensor_requires_grad) return has_flags(pattern, *impl);
         if (!mask) return true;
@@ -280,8 +277,7 @@ struct TorchReader {
     /// The first element, without a look at what copies on write or may throw. Null of
     /// a tensor without elements, as torch's data_ptr says.
     static const char* data_of(PyObject* value, const TensorFacts& facts) noexcept {
-        const auto& impl = static_cast<const Opened&>(
-            *reinterpret_cast<const TorchTensor*>(value)->impl);
+        const auto& impl = static_cast<const Opened&>(*impl_of(value));
         const c10::StorageImpl* storage = impl.unsafe_storage().unsafeGetStorageImpl();
         if (!storage || impl.has_custom_sizes() || impl.numel() == 0) return nullptr;
         const void* data =
@@ -297,29 +293,31 @@ struct TorchReader {
     }
 };
 
-PyMethodDef methods[] = {{"state_facts", state_facts, METH_NOARGS,
-                          "What the calling thread's torch is set to."},
-                         {"state_check", state_check, METH_O,
-                          "A native check of some of the state's facts."},
-                         {"entry_key_check", entry_key_check, METH_VARARGS,
-                          "A native check of a thread's backend and region."},
-                         {"want_backend", want_backend, METH_O,
-                          "Sets the backend whose entries this thread runs."},
-                         {"want_region", want_region, METH_O,
-                          "Sets this thread's region; gives the prior one."},
-                         {"wanted_region", wanted_region, METH_NOARGS,
-                          "This thread's region."},
-                         {"compiled_call", make_compiled_call, METH_O,
-                          "A builtin that runs an entry, or Dynamo's wrapper."},
-                         {"optimized_call", make_optimized_call, METH_O,
-                          "A builtin that calls a module of torch.compile."},
-                         {"class_version", class_version, METH_O,
-                          "CPython's version tag of a class; 0 without one."},
-                         {"callback_setter", make_callback_setter, METH_O,
-                          "A builtin that sets None or another callback."},
-                         {"returning", make_returning, METH_O,
-                          "A builtin that gives this value to any call."},
-                         {nullptr, nullptr, 0, nullptr}};
+PyMethodDef methods[] = {
+    {"state_facts", state_facts, METH_NOARGS,
+     "What the calling thread's torch is set to."},
+    {"state_check", state_check, METH_O,
+     "A native check of some of the state's facts."},
+    {"entry_key_check", entry_key_check, METH_VARARGS,
+     "A native check of a thread's backend and region."},
+    {"grad_check", grad_check, METH_VARARGS,
+     "A native check whether a tensor has a gradient."},
+    {"want_backend", want_backend, METH_O,
+     "Sets the backend whose entries this thread runs."},
+    {"want_region", want_region, METH_O,
+     "Sets this thread's region; gives the prior one."},
+    {"wanted_region", wanted_region, METH_NOARGS, "This thread's region."},
+    {"compiled_call", make_compiled_call, METH_O,
+     "A builtin that runs an entry, or Dynamo's wrapper."},
+    {"optimized_call", make_optimized_call, METH_O,
+     "A builtin that calls a module of torch.compile."},
+    {"class_version", class_version, METH_O,
+     "CPython's version tag of a class; 0 without one."},
+    {"callback_setter", make_callback_setter, METH_O,
+     "A builtin that sets None or another callback."},
+    {"returning", make_returning, METH_O,
+     "A builtin that gives this value to any call."},
+    {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,
                           "_plugin",

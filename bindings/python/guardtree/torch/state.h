@@ -44,44 +44,45 @@ consteval int bit_of(c10::DispatchKey key) {
 
 using Key = c10::DispatchKey;
 
-constexpr Field fields[] = {{"grad_mode", 0, 0, 1},
-                            {"inference_mode", 0, 1, 1},
-                            {"forward_grad_mode", 0, 2, 1},
-                            {"deterministic", 0, 3, 1},
-                            {"deterministic_warn_only", 0, 4, 1},
-                            {"deterministic_fill", 0, 5, 1},
-                            {"torch_function", 0, 6, 2},
-                            {"torch_function_modes", 0, 8, 16},
-                            {"default_dtype", 0, 24, 8},
-                            {"num_threads", 0, 32, 32},
-                            {"autocast_cache", 1, 0, 1},
-                            {"graph_hooks", 1, 9, 2},
-                            {"allow_fp16_reduce", 1, 2, 2},
-                            {"allow_bf16_reduce", 1, 4, 2},
-                            {"allow_tf32", 1, 6, 1},
-                            {"cudnn_conv_tf32", 1, 7, 1},
-                            {"cudnn_rnn_tf32", 1, 8, 1},
-                            {"autocast_cpu_dtype", 1, 16, 8},
-                            {"autocast_cuda_dtype", 1, 24, 8},
-                            {"autocast_cpu", 2, bit_of(Key::AutocastCPU), 1},
-                            {"autocast_cuda", 2, bit_of(Key::AutocastCUDA), 1},
-                            {"autocast_mtia", 2, bit_of(Key::AutocastMTIA), 1},
-                            {"autocast_maia", 2, bit_of(Key::AutocastMAIA), 1},
-                            {"autocast_xpu", 2, bit_of(Key::AutocastXPU), 1},
-                            {"autocast_ipu", 2, bit_of(Key::AutocastIPU), 1},
-                            {"autocast_hpu", 2, bit_of(Key::AutocastHPU), 1},
-                            {"autocast_xla", 2, bit_of(Key::AutocastXLA), 1},
-                            {"autocast_privateuseone", 2,
-                             bit_of(Key::AutocastPrivateUse1), 1},
-                            {"autocast_mps", 2, bit_of(Key::AutocastMPS), 1},
-                            {"autocast_mtia_dtype", 3, 0, 8},
-                            {"autocast_maia_dtype", 3, 8, 8},
-                            {"autocast_xpu_dtype", 3, 16, 8},
-                            {"autocast_ipu_dtype", 3, 24, 8},
-                            {"autocast_hpu_dtype", 3, 32, 8},
-                            {"autocast_xla_dtype", 3, 40, 8},
-                            {"autocast_privateuseone_dtype", 3, 48, 8},
-                            {"autocast_mps_dtype", 3, 56, 8}};
+constexpr Field fields[] = {
+    {"grad_mode", 0, 0, 1},
+    {"inference_mode", 0, 1, 1},
+    {"forward_grad_mode", 0, 2, 1},
+    {"deterministic", 0, 3, 1},
+    {"deterministic_warn_only", 0, 4, 1},
+    {"deterministic_fill", 0, 5, 1},
+    {"torch_function", 0, 6, 2},
+    {"torch_function_modes", 0, 8, 16},
+    {"default_dtype", 0, 24, 8},
+    {"num_threads", 0, 32, 32},
+    {"autocast_cache", 1, 0, 1},
+    {"graph_hooks", 1, 9, 2},
+    {"allow_fp16_reduce", 1, 2, 2},
+    {"allow_bf16_reduce", 1, 4, 2},
+    {"allow_tf32", 1, 6, 1},
+    {"cudnn_conv_tf32", 1, 7, 1},
+    {"cudnn_rnn_tf32", 1, 8, 1},
+    {"cuda_matmul_precision", 1, 11, 3},
+    {"autocast_cpu_dtype", 1, 16, 8},
+    {"autocast_cuda_dtype", 1, 24, 8},
+    {"autocast_cpu", 2, bit_of(Key::AutocastCPU), 1},
+    {"autocast_cuda", 2, bit_of(Key::AutocastCUDA), 1},
+    {"autocast_mtia", 2, bit_of(Key::AutocastMTIA), 1},
+    {"autocast_maia", 2, bit_of(Key::AutocastMAIA), 1},
+    {"autocast_xpu", 2, bit_of(Key::AutocastXPU), 1},
+    {"autocast_ipu", 2, bit_of(Key::AutocastIPU), 1},
+    {"autocast_hpu", 2, bit_of(Key::AutocastHPU), 1},
+    {"autocast_xla", 2, bit_of(Key::AutocastXLA), 1},
+    {"autocast_privateuseone", 2, bit_of(Key::AutocastPrivateUse1), 1},
+    {"autocast_mps", 2, bit_of(Key::AutocastMPS), 1},
+    {"autocast_mtia_dtype", 3, 0, 8},
+    {"autocast_maia_dtype", 3, 8, 8},
+    {"autocast_xpu_dtype", 3, 16, 8},
+    {"autocast_ipu_dtype", 3, 24, 8},
+    {"autocast_hpu_dtype", 3, 32, 8},
+    {"autocast_xla_dtype", 3, 40, 8},
+    {"autocast_privateuseone_dtype", 3, 48, 8},
+    {"autocast_mps_dtype", 3, 56, 8}};
 
 /// In the order of the dtypes in the last word.
 constexpr c10::DeviceType other_devices[] = {
@@ -110,7 +111,7 @@ template <class Read>
 
 uint64_t modes_now(uint64_t mask) {
     const Aten& at = aten();
-    const at::Context* context = at.context;
+    const at::Context& context = *at.context;
     const ThreadState& thread = thread_state();
     const auto in_place = [&](const Field& field, const auto& read) {
         return put(field, mask, read);
@@ -122,11 +123,11 @@ uint64_t modes_now(uint64_t mask) {
            in_place(field_of("forward_grad_mode"),
                     [&] { return thread.autograd->get_fw_grad_mode(); }) |
            in_place(field_of("deterministic"),
-                    [&] { return at.deterministic(context); }) |
+                    [&] { return context.*member_of(Deterministic{}); }) |
            in_place(field_of("deterministic_warn_only"),
-                    [&] { return at.deterministic_warn_only(context); }) |
+                    [&] { return context.*member_of(DeterministicWarnOnly{}); }) |
            in_place(field_of("deterministic_fill"),
-                    [&] { return at.deterministic_fill(context); }) |
+                    [&] { return context.*member_of(DeterministicFill{}); }) |
            in_place(field_of("torch_function"),
                     [&] { return disabled_state(*thread.torch_function); }) |
            in_place(field_of("torch_function_modes"),
@@ -137,9 +138,14 @@ uint64_t modes_now(uint64_t mask) {
 }
 
 template <at::Float32Op op>
-bool allows_tf32() {
-    static AllowsTf32 known(op);
+at::Float32Precision cuda_precision() {
+    static CudaPrecision known(op);
     return known.now();
+}
+
+template <at::Float32Op op>
+bool allows_tf32() {
+    return cuda_precision<op>() == at::Float32Precision::TF32;
 }
 
 /// Of the hooks of saved tensors.
@@ -191,7 +197,7 @@ GraphHooks graph_hooks_now() {
 uint64_t settings_now(uint64_t mask) {
     using enum at::Float32Op;
     const Aten& at = aten();
-    const at::Context* context = at.context;
+    const at::Context& context = *at.context;
     const auto in_place = [&](const Field& field, const auto& read) {
         return put(field, mask, read);
     };
@@ -199,12 +205,14 @@ uint64_t settings_now(uint64_t mask) {
                     [&] { return at.is_autocast_cache_enabled(); }) |
            in_place(field_of("graph_hooks"), graph_hooks_now) |
            in_place(field_of("allow_fp16_reduce"),
-                    [&] { return at.fp16_reduction(context); }) |
+                    [&] { return context.*member_of(Fp16Reduction{}); }) |
            in_place(field_of("allow_bf16_reduce"),
-                    [&] { return at.bf16_reduction(context); }) |
+                    [&] { return context.*member_of(Bf16Reduction{}); }) |
            in_place(field_of("allow_tf32"), [] { return allows_tf32<MATMUL>(); }) |
            in_place(field_of("cudnn_conv_tf32"), [] { return allows_tf32<CONV>(); }) |
            in_place(field_of("cudnn_rnn_tf32"), [] { return allows_tf32<RNN>(); }) |
+           in_place(field_of("cuda_matmul_precision"),
+                    [] { return cuda_precision<MATMUL>(); }) |
            in_place(field_of("autocast_cpu_dtype"),
                     [&] { return at.autocast_dtype(c10::DeviceType::CPU); }) |
            in_place(field_of("autocast_cuda_dtype"),

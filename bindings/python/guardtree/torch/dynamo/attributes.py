@@ -28,7 +28,7 @@ def step_of(node: Node, name: str) -> tuple[str, tuple[Any, ...]] | None:
     if is_plain(owner, name):
         return "plain_attr", (name,)
     is_known = any(kind == "type_match" for kind, _ in parent.leafs)
-    if is_known and type(owner) in BUILTIN:
+    if type(owner) is property or (is_known and type(owner) in BUILTIN):
         slot = getattr(type(owner), name, None)
         is_slot = isinstance(slot, MemberDescriptorType)
         return ("slot" if is_slot else "instance_attr"), (name,)

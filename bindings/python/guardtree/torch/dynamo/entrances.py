@@ -17,11 +17,10 @@ from typing import Any
 import torch
 import torch._dynamo.convert_frame as convert_frame
 import torch._dynamo.eval_frame as eval_frame
-import torch.fx._symbolic_trace
 
 import guardtree as gt
 
-from . import modules
+from . import internals, modules
 from .entries import Cache, Entry
 from .frames import locals_of
 from .graphs import runner_of
@@ -35,12 +34,6 @@ LEARNS = 4
 MISSED = object()
 CALLABLES = (FunctionType, MethodType)
 """What torch.compile may have been given, or made of what it was given."""
-FLAGS = (
-    (torch.compiler, "_is_exporting_flag"),
-    (torch.fx._symbolic_trace, "_is_fx_tracing_flag"),
-    (torch.autograd.profiler, "_is_profiler_enabled"),
-)
-"""What the wrapper and the code of entries ask: all False in a usual call."""
 TEMPLATE = """
 def outer({names}):
     def inner(*args, {keyword}, **kwargs):
@@ -192,8 +185,9 @@ class Entrance:
             entries, self.slow, MISSED, gt.get_eval_frame, function, function.__code__,
             runner.__defaults__, runner.__kwdefaults__,
             torch._C._functorch.pop_dynamic_layer_stack_and_undo_to_depth,
-            vars(eval_frame), torch._guards._TLS,
-            tuple(part for owner, name in FLAGS for part in (vars(owner), name)),
+            vars(eval_frame),
+            tuple(part for each in internals.usual_in_threads() for part in each),
+            tuple(part for each in internals.flags() for part in each),
             modules.module_parts(self, function),
         ))  # fmt: skip
 

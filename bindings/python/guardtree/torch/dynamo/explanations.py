@@ -32,7 +32,8 @@ class Explanations:
         return cls(code.co_name, found)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; the note of a guard is its user stack, the innermost first."""
+        """As plain data; the note of a guard is its user stack, the innermost first.
+        That of a tensor's gradient begins with what is expected."""
         entries = [
             {"index": index, "hits": hits, **said.to_dict()}
             for index, hits, said in self.entries
@@ -65,10 +66,12 @@ def text_of(entry: tuple[int, int, gt.Explanation]) -> str:
 def lines_of(failure: gt.Failure) -> list[str]:
     """A guard that fails, then the lines of the user's code."""
     note, found = failure.note, f"found {failure.found}"
-    if failure.kind == "native_pure" and note:  # A key or torch's state.
-        return [f"  {str(note).partition(':')[0]}: {found}"]
+    expected, stack = failure.python, note if isinstance(note, list) else [note]
+    if failure.kind == "native_pure" and isinstance(note, str):  # A key or a state.
+        return [f"  {note.partition(':')[0]}: {found}"]
+    if failure.kind == "native_pure" and note:  # Of a tensor's gradient.
+        expected, *stack = note
     if failure.error:
         found += f", raised {failure.error}"
-    stack = note if isinstance(note, list) else [note]
-    first = f"  {failure.path}: expected {failure.python}; {found}"
+    first = f"  {failure.path}: expected {expected}; {found}"
     return [first, *(f"    {line}" for line in stack if line)]

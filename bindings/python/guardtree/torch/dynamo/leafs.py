@@ -49,6 +49,7 @@ FACTS = {
 }
 
 CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(...))
+GRAD = ("getattr", "grad")
 UNIQUE = (
     type, enum.Enum, torch.dtype, torch.layout, torch.memory_format,
     BuiltinFunctionType, CodeType, FunctionType, ModuleType,
@@ -76,6 +77,23 @@ def object_at(address: int) -> Any:
     return ctypes.cast(address, ctypes.py_object).value
 
 
+def in_order(node: Node) -> list[tuple[str, Arguments]]:
+    """The leafs of a node, what they say of its type first: where the type is known,
+    asking for an attribute that is absent runs no code."""
+    return sorted(node.leafs, key=lambda leaf: leaf[0] != "type_match")
+
+
+def is_said_by_equals(
+    made: Translator, node: Node, kind: str, arguments: Arguments
+) -> bool:
+    """Whether a set has an item, where another leaf compares all of the set."""
+    if kind != "set_contains" or made.literal:
+        return False
+    yes, item = arguments[:2]
+    compared = [given[0] for kind, given in node.leafs if kind == "equals_match"]
+    return any(are_constant(all_) and (item in all_) == yes for all_ in compared)
+
+
 def add(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
     """One leaf of a node."""
     if kind in AMBIENT:
@@ -91,6 +109,32 @@ def add(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
         of_value(made, node, kind, arguments)
         if made.count > before and (stack := stack_of(arguments)):
             made.guards.note(stack)
+
+
+def says_grad(made: Translator, node: Node) -> bool:
+    """Says whether a tensor of a known class has a gradient, if a node asks no more.
+    That makes no Python object of it."""
+    asked = {kind for kind, _ in node.leafs}
+    is_grad = node.step == "grad" or (node.step, *node.operands[:1]) == GRAD
+    if not is_grad or made.literal or node.children or len(asked) != 1:
+        return False
+    parent, (kind,) = node.parent, asked
+    if parent is None or kind not in ("none_match", "not_none"):
+        return False
+    known = {kind for kind, _ in parent.leafs}
+    of_class = type(parent.example) in (torch.Tensor, torch.nn.Parameter)
+    if not of_class or known.isdisjoint(("id_match", "tensor_match", "type_match")):
+        return False
+    is_there = kind == "not_none"
+    capsule = gtt.plugin().grad_check(type(parent.example), is_there)
+    said = "a gradient" if is_there else "no gradient"
+    made.handle(parent).native_pure(capsule)
+    made.guards.note([said, *stack_of(node.leafs[0][1])])
+    made.say("grad", "native_pure")
+    for _ in node.leafs:
+        made.leafs += 1
+        made.say(kind, "native_pure")
+    return True
 
 
 def stack_of(arguments: Arguments) -> list[str]:
@@ -262,6 +306,9 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
         case "dispatch_key_set":
             raw = first.raw_repr()
             python(made, handle, kind, raw, lambda keys: keys.raw_repr() == raw)
+        case "float_is_nan" | "complex_is_nan" if isinstance(first, (float, complex)):
+            made.say(kind, "equals")  # this NaN alone, since torch 2.15
+            handle.equals(first)
         case _ if kind in BARE:
             made.say(kind, BARE[kind])
             getattr(handle, BARE[kind])()
@@ -319,6 +366,10 @@ def mapping_keys(made: Translator, handle: Any, keys: list[Any]) -> None:
 
 def spec_of(arguments: Arguments) -> gt.TensorSpec:
     """A tensor as torch's leaf compares it; None is a size or stride that is free."""
+    if isinstance(arguments[-1], bool):  # since torch 2.15
+        if arguments[-1]:
+            raise refuse("a tensor on whichever device is the current one")
+        arguments = arguments[:-1]
     value, sizes, strides, *_, kind, keys = arguments
     included = torch._C._dispatch_tls_local_include_set()
     excluded = torch._C._dispatch_tls_local_exclude_set()

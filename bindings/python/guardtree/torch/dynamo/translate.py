@@ -120,13 +120,17 @@ class Translator:
 
     def visit(self, node: Node) -> None:
         """A node's leafs, then its children."""
+        if leafs.says_grad(self, node):
+            return
         is_plain = node.step not in ("root", "globals_dict", "get_generic_dict")
         if is_plain and not self.is_said_by_keys(node):
             self.handle(node)
         keys = leafs.ordered(self, node) if node.is_ordered else None
-        for kind, arguments in node.leafs:
+        for kind, arguments in leafs.in_order(node):
             self.leafs += 1
-            if not self.is_said_by_keys(node):
+            if leafs.is_said_by_equals(self, node, kind, arguments):
+                self.say(kind, "equals")
+            elif not self.is_said_by_keys(node):
                 leafs.add(self, node, kind, arguments)
         for child in node.children:
             self.visit(child)
