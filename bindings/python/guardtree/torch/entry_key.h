@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "native_found.h"
+#include "native_capsule.h"
 #include "ref.h"
 
 namespace guardtree {
@@ -41,12 +41,7 @@ PyObject* entry_key_check(PyObject*, PyObject* args) {
     if (!PyArg_ParseTuple(args, "KL", &key.backend, &key.region)) return nullptr;
     static NativeFound functions{reinterpret_cast<void*>(&check_entry_key),
                                  &found_entry_key};
-    PyObject* capsule =
-        PyCapsule_New(&functions, native_pure_found, [](PyObject* self) {
-            delete static_cast<EntryKey*>(PyCapsule_GetContext(self));
-        });
-    if (capsule) PyCapsule_SetContext(capsule, new EntryKey(key));
-    return capsule;
+    return native_pure_capsule(functions, key);
 }
 
 /// want_backend(number): what this thread wants from now on.

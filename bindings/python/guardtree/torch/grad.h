@@ -6,7 +6,7 @@
 #include <ATen/core/Tensor.h>
 #include <c10/core/TensorImpl.h>
 
-#include "native_found.h"
+#include "native_capsule.h"
 #include "ref.h"
 #include "torch_tensor.h"
 
@@ -42,15 +42,8 @@ PyObject* grad_check(PyObject*, PyObject* args) {
     int is_there = 0;
     if (!PyArg_ParseTuple(args, "O!p", &PyType_Type, &type, &is_there)) return nullptr;
     static NativeFound functions{reinterpret_cast<void*>(&check_grad), &found_grad};
-    PyObject* capsule =
-        PyCapsule_New(&functions, native_pure_found, [](PyObject* self) {
-            delete static_cast<GradPattern*>(PyCapsule_GetContext(self));
-        });
-    if (capsule) {
-        auto* pattern = new GradPattern{Owned<>::share(type), is_there != 0};
-        PyCapsule_SetContext(capsule, pattern);
-    }
-    return capsule;
+    return native_pure_capsule(functions,
+                               GradPattern{Owned<>::share(type), is_there != 0});
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "aten.h"
-#include "native_found.h"
+#include "native_capsule.h"
 #include "ref.h"
 
 namespace guardtree {
@@ -335,12 +335,7 @@ PyObject* state_check(PyObject*, PyObject* facts) {
         if (!add_fact(name, value, pattern)) return nullptr;
     }
     static NativeFound functions{reinterpret_cast<void*>(&check_state), &found_state};
-    PyObject* capsule =
-        PyCapsule_New(&functions, native_pure_found, [](PyObject* self) {
-                          delete static_cast<StatePattern*>(PyCapsule_GetContext(self));
-                      });
-    if (capsule) PyCapsule_SetContext(capsule, new StatePattern(pattern));
-    return capsule;
+    return native_pure_capsule(functions, pattern);
 }
 
 }  // namespace
