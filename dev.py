@@ -164,6 +164,7 @@ def apt_install(packages: list[str], may_ask: bool = False) -> list[str]:
     if prefix is None:
         return missing
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+    apt += ["-o", "DPkg::Lock::Timeout=300"]  # a new machine may be upgrading itself
     install = [*apt, "install", "-y", "--no-install-recommends"]
     call([*apt, "update"])
     if call([*install, *missing]) != 0:
