@@ -49,20 +49,19 @@ MappingView::~MappingView() {
 [[gnu::noinline]] uint16_t DictView::find(const DictStringEntry* entries,
                                           Py_ssize_t count,
                                           const SlotName& wanted) noexcept {
-    constexpr Py_ssize_t first_keys = 16;
     const auto is_it = [&](uint16_t place) {
         PyObject* key = entries[place].key;
         return key && same_text(key, wanted.name);
     };
     uint16_t place = wanted.place;
     if (place < count && is_it(place)) return place;
-    count = std::min(count, first_keys);
-    for (place = 0; place < count; ++place) {
+    const Py_ssize_t searched = std::min(count, first_keys);
+    for (place = 0; place < searched; ++place) {
         if (!is_it(place)) continue;
         store_relaxed(wanted.place, place);
         return place;
     }
-    return no_place;
+    return searched == count ? absent : no_place;
 }
 
 bool DictView::fill(PyObject* dict, std::span<const SlotName> wanted) noexcept {
@@ -84,6 +83,10 @@ bool DictView::fill(PyObject* dict, std::span<const SlotName> wanted) noexcept {
         if (place >= count || entries[place].key != entry.name) [[unlikely]] {
             place = find(entries, count, entry);
             if (place == no_place) return false;
+            if (place == absent) {
+                slots[entry.slot] = 0;
+                continue;
+            }
         }
         PyObject* found = split ? split[place] : entries[place].value;
         if (!found) return false;
@@ -92,8 +95,23 @@ bool DictView::fill(PyObject* dict, std::span<const SlotName> wanted) noexcept {
     return true;
 }
 
+/// As a DictView does, and holds the values. False if that needs another look.
+bool MappingView::fill_from_dict(PyObject* dict,
+                                 std::span<const SlotName> wanted) noexcept {
+    DictView view(*scope_, storage_.data());
+    if (!view.fill(dict, wanted)) {
+        std::ranges::fill(storage_, SlotWord{0});
+        return false;
+    }
+    has_free_slots_ = view.has_free_slots();
+    for (SlotWord& value : storage_)
+        value = word(Owned<>::share(slot_object(value)).release());
+    return true;
+}
+
 bool MappingView::fill(PyObject* mapping, std::span<const SlotName> wanted) noexcept {
     mapping_ = mapping;
+    if (PyDict_CheckExact(mapping) && fill_from_dict(mapping, wanted)) return true;
     const int first_free = first_free_slot(code_);
     for (const SlotName& entry : wanted) {
         SlotWord& slot = storage_[static_cast<size_t>(entry.slot)];

@@ -152,6 +152,8 @@ public:
     bool fill(PyObject* mapping, std::span<const SlotName> wanted) noexcept;
 
 private:
+    bool fill_from_dict(PyObject* dict, std::span<const SlotName> wanted) noexcept;
+
     std::span<SlotWord> storage_;
 };
 
@@ -167,15 +169,20 @@ public:
     DictView(const Scope&& scope, SlotWord* storage) = delete;
 
     /// False where a MappingView has to look: a free variable is hidden, or a name lies
-    /// neither where it lay last nor among the dict's first keys. Runs no user code;
-    /// about 1 ns for a name.
+    /// neither where it lay last nor among the first keys of a large dict. Runs no user
+    /// code; about 1 ns for a name.
     bool fill(PyObject* dict, std::span<const SlotName> wanted) noexcept;
 
+    /// Whether a free variable has its value from the dict.
+    bool has_free_slots() const noexcept { return has_free_slots_; }
+
 private:
+    static constexpr Py_ssize_t first_keys = 16;
     static constexpr uint16_t no_place = UINT16_MAX;
+    static constexpr uint16_t absent = UINT16_MAX - 1;
 
     /// The place of a name that has moved, or whose key is another str with the same
-    /// text.
+    /// text. `absent` if the dict has only the first keys, and none is the name.
     static uint16_t find(const DictStringEntry* entries, Py_ssize_t count,
                          const SlotName& wanted) noexcept;
 };

@@ -52,3 +52,23 @@ def test_an_argument_hides_the_free_variable_of_its_name(mapping: Any) -> None:
         assert not guards.check(mapping({"x": 10}))
     function.__closure__[0].cell_contents = 11
     assert not guards.check(mapping({"x": 3}))
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 40])
+def test_a_name_that_a_dict_of_any_size_lacks_comes_from_its_cell(size: int) -> None:
+    guards, _function = guards_with(CODE, (10, 20))
+    guards.closure("y").equals(10)
+    guards.closure("z").equals(20)
+    read = gt.GuardManager(guards_with(CODE, (10, 20))[1])
+    read.local("x").equals(3)
+    others: dict[str, Any] = {f"n{i}": i for i in range(size)}
+    deleted = {"gone": 1, **others}
+    del deleted["gone"]
+    for given in (others, deleted):
+        for _ in range(2):
+            assert guards.check(given)
+            assert not read.check(given)
+            assert guards.check({**given, "".join("y"): 10})
+            assert not guards.check({**given, "z": 10})
+            assert read.check({**given, "x": 3})
+        assert not given.keys() & {"x", "y", "z"}
