@@ -4,6 +4,8 @@
 
 #include <structmember.h>
 
+#include "../../framelocals/cpython/tuple_field.h"
+
 #include "static_attribute.h"
 
 namespace guardtree {
@@ -56,15 +58,28 @@ PyObject* interned(const char* text) noexcept {
     return made;
 }
 
-/// Whether `getattr` starts with object.__getattribute__, and with no other C code.
-bool reads_as_object(PyTypeObject* type) noexcept {
+/// How `getattr` starts: by the C function of object.__getattribute__, then by a
+/// `__getattr__` or not.
+enum class Start : uint8_t { other, object_then_getattr, object };
+
+/// Whether a `__getattribute__` calls the function that object's own calls. tuple, dict
+/// and other builtin types have a wrapper of it of their own.
+bool calls_generic_getattr(PyObject* getattribute, PyTypeObject* type) noexcept {
+    if (Py_TYPE(getattribute) != &PyWrapperDescr_Type) return false;
+    const auto* wrapper = reinterpret_cast<const PyWrapperDescrObject*>(getattribute);
+    // A class may contain a wrapper of another class, which then raises TypeError.
+    return wrapper->d_wrapped == reinterpret_cast<void*>(PyObject_GenericGetAttr) &&
+           PyType_IsSubtype(type, wrapper->d_common.d_type);
+}
+
+Start start_of(PyTypeObject* type) noexcept {
     static PyObject* const getattribute = interned("__getattribute__");
     static PyObject* const getattr = interned("__getattr__");
-    if (!getattribute || !getattr) return false;
+    if (!getattribute || !getattr) return Start::other;
     const Borrowed<> found = find_in_mro(type, getattribute);
-    if (!found || found.get() != find_in_mro(&PyBaseObject_Type, getattribute).get())
-        return false;
-    return type->tp_getattro == PyObject_GenericGetAttr || find_in_mro(type, getattr);
+    if (!found || !calls_generic_getattr(found.get(), type)) return Start::other;
+    if (find_in_mro(type, getattr)) return Start::object_then_getattr;
+    return type->tp_getattro == PyObject_GenericGetAttr ? Start::object : Start::other;
 }
 
 /// Whether a type, and so the behaviour of its instances as descriptors, cannot change.
@@ -73,17 +88,27 @@ bool is_immutable(PyTypeObject* type) noexcept {
 }
 
 PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexcept {
-    if (!reads_as_object(type)) return {};
+    const Start start = start_of(type);
+    if (start == Start::other) return {};
+    const bool is_only = start == Start::object && has_only_str_names(type);
     const Borrowed<> found = find_in_mro(type, name);
-    if (!found) return {PlaceKind::instance, true};
+    if (!found)
+        return {.kind = PlaceKind::instance, .is_lasting = true, .is_only = is_only};
     PyTypeObject* const kind = Py_TYPE(found.get());
     if (slot_content(found.get(), value).is_slot) {
         const auto* member =
             reinterpret_cast<const PyMemberDescrObject*>(found.get())->d_member;
-        return {PlaceKind::slot, true, member->type == T_OBJECT_EX, member->offset};
+        return {.kind = PlaceKind::slot,
+                .is_lasting = true,
+                .is_optional = member->type == T_OBJECT_EX,
+                .is_only = is_only,
+                .at = member->offset};
     }
+    const Py_ssize_t index = index_of_tuple_field(found.get());
+    if (index >= 0 && PyTuple_Check(value))
+        return {.kind = PlaceKind::item, .is_lasting = true, .at = index};
     if (kind->tp_descr_get && kind->tp_descr_set) return {};
-    return {PlaceKind::instance, is_immutable(kind)};
+    return {.kind = PlaceKind::instance, .is_lasting = is_immutable(kind)};
 }
 
 }  // namespace
@@ -98,6 +123,13 @@ PlainPlace plain_place(PyObject* value, PyObject* name) noexcept {
     const PlainPlace place = find_place(type, name, value);
     if (tag && place.is_lasting) known_places.add(tag, name, place);
     return place;
+}
+
+bool lacks_plain_attribute(PyObject* value, const HashedKey& name) noexcept {
+    const PlainPlace place = plain_place(value, name.value);
+    if (!place.is_only) return false;
+    if (place.kind == PlaceKind::slot) return !place.slot_of(value);
+    return presence_in_instance(value, name) == Presence::absent;
 }
 
 bool has_plain_attribute(PyTypeObject* type, PyObject* name) noexcept {

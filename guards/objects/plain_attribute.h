@@ -15,35 +15,44 @@ struct PlainPlace {
     enum class Kind : uint8_t {
         code,      ///< getattr may run code or read the class
         instance,  ///< in the object's own dict
-        slot,      ///< a slot of the object, at `offset`
+        slot,      ///< a slot of the object
+        item,      ///< a field of a named tuple: an item of the object
     };
 
     Kind kind = Kind::code;
     bool is_lasting = false;   ///< valid until the type's version tag changes
     bool is_optional = false;  ///< an empty slot raises; otherwise it reads as None
-    Py_ssize_t offset = 0;
+    bool is_only = false;      ///< getattr raises AttributeError if the place is empty
+    Py_ssize_t at = 0;  ///< the offset of the slot in bytes, or the index of the item
 
     /// The content of the slot in an object. Null if it is empty and optional.
     Borrowed<> slot_of(PyObject* object) const noexcept {
-        const char* place = reinterpret_cast<const char*>(object) + offset;
+        const char* place = reinterpret_cast<const char*>(object) + at;
         PyObject* content = *reinterpret_cast<PyObject* const*>(place);
         return content || is_optional ? content : Py_None;
+    }
+
+    /// The item of a tuple, or of a subclass. Null if the tuple is too short.
+    Borrowed<> item_of(PyObject* tuple) const noexcept {
+        return at < PyTuple_GET_SIZE(tuple) ? PyTuple_GET_ITEM(tuple, at) : nullptr;
     }
 };
 
 /// Finds the place of `name`, an interned str. The result is `code` if the value is a
-/// class, if its `__getattribute__` is not object's own, or if a data descriptor has
-/// that name.
+/// class, if its `__getattribute__` does not call what object's does, or if a data
+/// descriptor has that name.
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept;
 
-/// What `getattr` finds in the value's own `__dict__` or in a slot, without running
-/// code. Null if it would run code or read the class, or if there is nothing.
+/// What `getattr` finds in the value's own `__dict__`, in a slot or in a field of a
+/// named tuple, without running code. Null if it would run code or read the class, or
+/// if there is nothing.
 [[gnu::always_inline]] inline Borrowed<> plain_attribute(
     PyObject* value, const HashedKey& name, Remembered remembered) noexcept {
     const PlainPlace place = plain_place(value, name.value);
     if (place.kind == PlainPlace::Kind::instance)
         return find_instance_attribute(value, name, remembered);
-    return place.kind == PlainPlace::Kind::slot ? place.slot_of(value) : nullptr;
+    if (place.kind == PlainPlace::Kind::slot) return place.slot_of(value);
+    return place.kind == PlainPlace::Kind::item ? place.item_of(value) : nullptr;
 }
 
 /// The same for an interned str.
@@ -51,6 +60,10 @@ PlainPlace plain_place(PyObject* value, PyObject* name) noexcept;
     PyObject* value, PyObject* name, Remembered remembered) noexcept {
     return plain_attribute(value, HashedKey{name, hash_of_str(name)}, remembered);
 }
+
+/// Whether `getattr` raises AttributeError for an interned str, without running code.
+/// False if it might run code.
+bool lacks_plain_attribute(PyObject* value, const HashedKey& name) noexcept;
 
 /// Whether `value.name` can only read a field, bind a C method or raise AttributeError,
 /// for values of this exact type.

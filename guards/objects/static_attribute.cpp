@@ -65,15 +65,20 @@ Borrowed<> find_in_mro(PyTypeObject* type, PyObject* name) noexcept {
     return nullptr;
 }
 
-unsigned make_version_tag(PyTypeObject* type) noexcept {
-    static PyObject* const name = PyUnicode_InternFromString("__class__");
+bool has_only_str_names(PyTypeObject* type) noexcept {
     PyObject* const mro = type->tp_mro;
-    if (!name) PyErr_Clear();
-    if (!name || !mro) return 0;
+    if (!mro) return false;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
         const Owned<> dict = type_dict(as_type(PyTuple_GET_ITEM(mro, i)));
-        if (!dict || dict_keys(dict.get())->kind == KeyTable::general) return 0;
+        if (!dict || dict_keys(dict.get())->kind == KeyTable::general) return false;
     }
+    return true;
+}
+
+unsigned make_version_tag(PyTypeObject* type) noexcept {
+    static PyObject* const name = PyUnicode_InternFromString("__class__");
+    if (!name) PyErr_Clear();
+    if (!name || !has_only_str_names(type)) return 0;
     _PyType_Lookup(type, name);  // safe, because all keys are str
     return type->tp_version_tag;
 }

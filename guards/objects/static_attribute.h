@@ -12,6 +12,10 @@ namespace guardtree {
 /// descriptors.
 Borrowed<> find_in_mro(PyTypeObject* type, PyObject* name) noexcept;
 
+/// Whether all names in the dicts of the type's MRO are exact strs. CPython asks the
+/// `__eq__` of any other key.
+bool has_only_str_names(PyTypeObject* type) noexcept;
+
 /// The value that a member descriptor (`__slots__`, or an object field of a C type) of
 /// the value's type stores for it. `is_slot` is false for other descriptors, and for
 /// one that does not apply to the value.

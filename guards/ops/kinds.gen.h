@@ -29,6 +29,7 @@
 #include "../kinds/is_truthy.h"
 #include "../kinds/lacks_attr.h"
 #include "../kinds/lacks_instance_attr.h"
+#include "../kinds/lacks_plain_attr.h"
 #include "../kinds/lacks_static_attr.h"
 #include "../kinds/length.h"
 #include "../kinds/mapping_keys.h"
@@ -78,6 +79,7 @@
     X(IsTruthy, is_truthy) \
     X(LacksAttr, lacks_attr) \
     X(LacksInstanceAttr, lacks_instance_attr) \
+    X(LacksPlainAttr, lacks_plain_attr) \
     X(LacksStaticAttr, lacks_static_attr) \
     X(Length, length) \
     X(MappingKeys, mapping_keys) \
@@ -99,5 +101,5 @@
     X(WeakrefAlive, weakref_alive)
 
 namespace guardtree {
-using AllKinds = TypeList<AnyOf, ComplexIsNan, DataAligned, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, Exists, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksStaticAttr, Length, MappingKeys, Native, NativePure, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
+using AllKinds = TypeList<AnyOf, ComplexIsNan, DataAligned, DictContains, DictKeySet, DictKeys, DictLacks, DictVersion, DivisibleBy, Equals, Exists, FloatIsNan, FunctionMatch, HasAttr, HasStaticAttr, IdMatch, IdMatchHeld, InstanceOf, IntRange, IntSign, IsFalse, IsNone, IsNotNone, IsTrue, IsTruthy, LacksAttr, LacksInstanceAttr, LacksPlainAttr, LacksStaticAttr, Length, MappingKeys, Native, NativePure, Not, OneOf, Python, RangeIterator, SetContains, SetEquals, SetLacks, StrPrefix, TensorMatch, TupleIteratorLength, TypeMatch, TypeVersion, UserLength, WeakrefAlive>;
 }

@@ -10,11 +10,11 @@ struct PlainAttr {
     static constexpr Info info{
         .name = "plain_attr",
         .summary =
-            "An attribute that `getattr` finds in the value's own `__dict__` or in a "
-            "slot, without running code. Fetches nothing where `getattr` would run "
-            "code or ask a class: the value is a class, its type has a "
-            "`__getattribute__` other than object's, or a property or another data "
-            "descriptor has the name.",
+            "An attribute that `getattr` finds in the value's own `__dict__`, in a "
+            "slot or in a field of a named tuple, without running code. Fetches "
+            "nothing where `getattr` would run code or ask a class: the value is a "
+            "class, its type has a `__getattribute__` other than object's, or a "
+            "property or another data descriptor has the name.",
         .python = "plain_attr(value, name)",
         .reads = Reads::class_and_attribute,
     };
@@ -28,8 +28,10 @@ struct PlainAttr {
          "type('C', (), {'__slots__': 'a', '__init__': lambda self: setattr(self, 'a', "
          "5)})()",
          "5", "type('C', (), {'__slots__': 'a'})()"},
-        {"'a'",
-         "type('P', (), {'__init__': lambda self: setattr(self, 'a', 2)})()", "2",
+        {"'a'", "__import__('collections').namedtuple('P', 'a')(5)", "5",
+         "tuple.__new__(__import__('collections').namedtuple('P', 'a'))"},
+        {"'a'", "type('P', (), {'__init__': lambda self: setattr(self, 'a', 2)})()",
+         "2",
          "type('P', (), {'__init__': lambda self: setattr(self, 'a', 2), "
          "'__getattribute__': lambda self, name: 2})()"}};
 

@@ -114,6 +114,7 @@ PLAIN_KINDS: dict[str, Any] = {
             "has_static_attr",
             "lacks_static_attr",
             "lacks_instance_attr",
+            "lacks_plain_attr",
             "str_prefix",
         ],
         one_text,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import guardtree as gt
@@ -99,8 +99,25 @@ def change_of(which: str, add: Any, change: Any) -> Callable[[], Iterator[Any]]:
     return begin
 
 
-def add_rows(kind: str, add: Any, changes: dict[str, Callable[[Any], Any]]) -> None:
-    for which in SUBJECTS:
+BY_CODE: dict[str, Callable[[Any], Any]] = {
+    "__getattr__ added": lambda value: setattr(
+        type(value), "__getattr__", lambda self, name: 1
+    ),
+    "__getattribute__ of a base": lambda value: setattr(
+        type(value).__mro__[1], "__getattribute__", lambda self, name: 1
+    ),
+}
+# getattr asks a module's own dict for a __getattr__.
+READ_AS_OBJECTS = [which for which in SUBJECTS if which != "a module"]
+
+
+def add_rows(
+    kind: str,
+    add: Any,
+    changes: dict[str, Callable[[Any], Any]],
+    subjects: Iterable[str] = SUBJECTS,
+) -> None:
+    for which in subjects:
         for how, change in changes.items():
             if how == "dict replaced" and which == "a module":
                 continue  # it keeps its own
@@ -113,6 +130,12 @@ add_rows(
     "lacks_static_attr",
     lambda a: a.lacks_static_attr("name"),
     {**IN_INSTANCE, **IN_CLASS},
+)
+add_rows(
+    "lacks_plain_attr",
+    lambda a: a.lacks_plain_attr("name"),
+    {**IN_INSTANCE, **IN_CLASS, **BY_CODE},
+    READ_AS_OBJECTS,
 )
 add_rows(
     "has_static_attr",
@@ -135,6 +158,15 @@ def of_a_class_with_slots() -> Iterator[Any]:
     value = Slotted()
     guards, a = on(value)
     a.lacks_static_attr("content")
+    yield guards
+    value.content = 1
+
+
+@HAZARDS.row("lacks_plain_attr: slot filled", reread=1)
+def of_a_class_with_slots_by_getattr() -> Iterator[Any]:
+    value = Slotted()
+    guards, a = on(value)
+    a.lacks_plain_attr("content")
     yield guards
     value.content = 1
 

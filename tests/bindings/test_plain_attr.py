@@ -6,14 +6,14 @@ from __future__ import annotations
 import functools
 import sys
 import types
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 from collections.abc import Callable
 from typing import Any
 
 import guardtree as gt
 import pytest
 from assumed import Guards, Slotted, Thing, armed, function_with
-from guardtree.semantics import plain_attr
+from guardtree.semantics import lacks_plain_attr, plain_attr
 
 
 def fetches(value: Any, name: str) -> bool:
@@ -26,6 +26,14 @@ def fetches(value: Any, name: str) -> bool:
         assert not found
     else:
         assert found
+    return found
+
+
+def lacks(value: Any, name: str) -> bool:
+    guards = Guards(function_with())
+    guards.local("x").lacks_plain_attr(name)
+    found = guards.check({"x": value})
+    assert found is lacks_plain_attr(value, name)
     return found
 
 
@@ -45,6 +53,13 @@ class Reads(Thing):
         return object.__getattribute__(self, name)
 
 
+class Borrows(Fallback):
+    """getattr calls the wrapper of tuple, which raises TypeError: this is no tuple.
+    (Since CPython 3.14, tuple has object's.)"""
+
+    __getattribute__ = tuple.__getattribute__
+
+
 class Binds:
     """A descriptor that getattr asks after the own dict."""
 
@@ -62,7 +77,18 @@ def with_class_attribute(value: Any) -> Any:
     return type("Made", (Thing,), {"a": value})(a=1)
 
 
+class Named(str):
+    """Its own __eq__, which getattr asks where the hashes are equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
 Pair = namedtuple("Pair", "a")
+Shadowed = type("Shadowed", (Pair,), {"a": 3})
+Stolen = type("Stolen", (), {"a": Pair.a})  # of a tuple, but not in one
 
 
 @pytest.mark.parametrize(
@@ -84,8 +110,16 @@ Pair = namedtuple("Pair", "a")
         (Thing, "__doc__", False),
         (type("C", (), {"a": 1}), "a", False),
         (sys, "path", False),
-        (Pair(1), "a", False),
-        (functools.partial(len), "func", False),
+        (Pair(1), "a", True),
+        (tuple.__new__(Pair), "a", False),
+        (type("Sub", (Pair,), {})(1), "a", True),
+        (Shadowed(1), "a", False),
+        (Stolen(), "a", False),
+        (functools.partial(len), "func", True),
+        (types.SimpleNamespace(a=1), "a", True),
+        (defaultdict(int), "default_factory", True),
+        (defaultdict(int), "a", False),
+        (Borrows(a=1), "a", "__getattribute__" not in vars(tuple)),
         (fetches, "__closure__", True),
         (fetches, "__name__", False),
         (3, "real", False),
@@ -93,6 +127,39 @@ Pair = namedtuple("Pair", "a")
 )
 def test_what_is_fetched(value: Any, name: str, expected: bool) -> None:
     assert fetches(value, name) is expected
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "expected"),
+    [
+        (Thing(), "a", True),
+        (Thing(b=1), "a", True),
+        (Thing(a=1), "a", False),
+        (filled(), "a", False),
+        (Slotted(), "a", True),
+        (Fallback(), "a", False),
+        (Reads(), "a", False),
+        (with_class_attribute(1), "a", False),
+        (type("C", (), {"a": Binds()})(), "a", False),
+        (type("C", (), {"a": Stores()})(), "a", False),
+        (type("C", (), {Named("a"): 1})(), "a", False),
+        (type("C", (), {Named("b"): 1})(), "a", False),
+        (Thing, "a", False),
+        (Stolen(), "a", False),
+        (Pair(1), "a", False),
+        (Pair(1), "b", True),
+        (sys, "no_such_name", False),
+        (functools.partial(len), "a", True),
+        (fetches, "a", True),
+        (fetches, "__closure__", False),
+        (3, "real", False),
+        (3, "a", True),
+        ("text", "a", True),
+    ],
+)
+def test_what_is_absent(value: Any, name: str, expected: bool) -> None:
+    assert lacks(value, name) is expected
+    assert not expected or not hasattr(value, name)
 
 
 def test_it_is_what_getattr_gives() -> None:

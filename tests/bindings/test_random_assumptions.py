@@ -274,6 +274,7 @@ def below(node: gt.GuardManager) -> None:
     node.instance_attr("a").type_match(int)
     node.lacks_instance_attr("c")
     node.lacks_static_attr("c")
+    node.lacks_plain_attr("c")
     node.instance_attr("b").int_range(10**9, 10**9 + 1)
 
 
@@ -295,6 +296,7 @@ def absent_in_owner(root: Any) -> Callable[[gt.GuardManager], Any]:
     def add(guards: gt.GuardManager) -> None:
         root(guards).lacks_instance_attr("c")
         root(guards).lacks_static_attr("c")
+        root(guards).lacks_plain_attr("c")
 
     return add
 
@@ -350,6 +352,8 @@ ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.local("x").plain_attr("c").is_not_none(),
     lambda g: g.global_("thing").lacks_instance_attr("b"),
     lambda g: g.local("x").lacks_instance_attr("c"),
+    lambda g: g.global_("thing").lacks_plain_attr("b"),
+    lambda g: g.local("x").lacks_plain_attr("c"),
     lambda g: g.global_("thing").lacks_static_attr("c"),
     lambda g: inner_of(g.local("x")).has_static_attr("b"),
     *(of_owner(root, *steps) for root in OWNERS for steps in OF_OWNERS),

@@ -41,7 +41,8 @@ ROOTS: dict[str, tuple[Add, Callable[[int], None]]] = {}
 NOT_FLAT = {
     "there are three signs": "int_sign",
     "it passes all values but few": """
-        dict_lacks lacks_attr lacks_instance_attr lacks_static_attr not_ set_lacks""",
+        dict_lacks lacks_attr lacks_instance_attr lacks_plain_attr lacks_static_attr
+        not_ set_lacks""",
     "a number has many divisors, and no key that tells which": """
         data_aligned divisible_by""",
     "it calls a function of the user": """

@@ -79,7 +79,8 @@ NO_PARTS = {
         GuardManager.exists
         GuardManager.is_none GuardManager.is_not_none GuardManager.is_true
         GuardManager.kwdefaults GuardManager.lacks_attr GuardManager.lacks_static_attr
-        GuardManager.lacks_instance_attr GuardManager.length
+        GuardManager.lacks_instance_attr GuardManager.lacks_plain_attr
+        GuardManager.length
         GuardManager.local GuardManager.method_function
         GuardManager.method_self GuardManager.module GuardManager.module_attr
         GuardManager.mro GuardManager.native GuardManager.native_get

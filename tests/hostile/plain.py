@@ -90,7 +90,7 @@ members("GuardManager", NO_PROTOCOL, "builtin closure closure_cell code context_
 members("GuardManager", NO_PROTOCOL, "defaults deque_item dict_contains dict_key")
 members("GuardManager", NO_PROTOCOL, "dict_lacks dict_value function_globals global_")
 members("GuardManager", NO_PROTOCOL, "has_static_attr instance_attr kwdefaults")
-members("GuardManager", NO_PROTOCOL, "plain_attr")
+members("GuardManager", NO_PROTOCOL, "lacks_plain_attr plain_attr")
 members("GuardManager", "its function promises to run none", "native_pure")
 members("GuardManager", NO_PROTOCOL, "lacks_instance_attr lacks_static_attr list_item")
 members("GuardManager", NO_PROTOCOL, "method_function")

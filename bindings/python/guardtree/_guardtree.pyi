@@ -391,11 +391,11 @@ class GuardManager:
         guardtree.native_get. In Python: `get_native(function, value)`."""
 
     def plain_attr(self, name: Hashable) -> GuardManager:
-        """An attribute that `getattr` finds in the value's own `__dict__` or in a
-        slot, without running code. Fetches nothing where `getattr` would run code
-        or ask a class: the value is a class, its type has a `__getattribute__`
-        other than object's, or a property or another data descriptor has the name.
-        In Python: `plain_attr(value, name)`."""
+        """An attribute that `getattr` finds in the value's own `__dict__`, in a slot
+        or in a field of a named tuple, without running code. Fetches nothing where
+        `getattr` would run code or ask a class: the value is a class, its type has
+        a `__getattribute__` other than object's, or a property or another data
+        descriptor has the name. In Python: `plain_attr(value, name)`."""
 
     def referent(self) -> GuardManager:
         """The object of a weakref.ref (or a subclass), while it lives. In Python:
@@ -577,6 +577,14 @@ class GuardManager:
         which a key of a user's type with the same hash would have to be asked.
         Values that are classes, and values without a `__dict__`, have none. In
         Python: `has_instance_attr(value, name) is False`."""
+
+    def lacks_plain_attr(self, name: Hashable) -> Self:
+        """`getattr` raises AttributeError for the name, without running code: neither
+        the class nor the value's own `__dict__` has the attribute, or it is an
+        empty slot. It fails where `getattr` would run code: the value is a class,
+        its type has a `__getattr__` or a `__getattribute__` other than object's, or
+        keys that are not str would have to be asked. In Python:
+        `lacks_plain_attr(value, name)`."""
 
     def lacks_static_attr(self, name: str) -> Self:
         """The value has not got the attribute in a dict of its type's MRO (if it is a

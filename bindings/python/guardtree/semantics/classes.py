@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+from types import WrapperDescriptorType
 from typing import Any
 
 MISSING = object()
+WRAPPED = 48  # where a slot wrapper has its C function: d_wrapped in descrobject.h
 
 
 def mro_of(kind: type) -> tuple[type, ...]:
@@ -45,3 +48,20 @@ def found_in_mro(kind: type, name: str) -> Any:
         if found is not MISSING:
             return found
     return MISSING
+
+
+def wrapped_by(wrapper: Any) -> int | None:
+    """The address of the C function that a slot wrapper calls."""
+    return ctypes.c_void_p.from_address(id(wrapper) + WRAPPED).value
+
+
+def reads_as_object(kind: type) -> bool:
+    """Whether ``__getattribute__`` of a type is the C function of object's own.
+
+    tuple, dict and other builtin types have a wrapper of their own for that function.
+    """
+    found = found_in_mro(kind, "__getattribute__")
+    if type(found) is not WrapperDescriptorType:
+        return False
+    is_of_base = any(each is found.__objclass__ for each in mro_of(kind))
+    return is_of_base and wrapped_by(found) == wrapped_by(object.__getattribute__)

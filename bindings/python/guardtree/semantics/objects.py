@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import types
 import weakref
+from collections import namedtuple
 from typing import Any
 
-from .classes import MISSING, dict_of_type, found_in_mro, is_a, mro_of, named
+from .classes import (
+    MISSING,
+    dict_of_type,
+    found_in_mro,
+    is_a,
+    mro_of,
+    named,
+    reads_as_object,
+)
 from .containers import dict_has, dict_item
 
 weak_reference = weakref.ref
+TUPLE_FIELD: type = type(vars(namedtuple("Example", "field"))["field"])
 
 
 def exists(value: Any) -> bool:
@@ -101,15 +111,15 @@ def slot_value(value: Any, name: str) -> Any:
 
 
 def plain_attr(value: Any, name: str) -> Any:
-    """The attribute that ``getattr`` finds in a slot or in the value's own dict.
+    """The attribute that ``getattr`` finds in the value itself, without running code.
 
-    Raises LookupError if there is none, and if ``getattr`` would run code or read the
-    class: for a class, for a type with a ``__getattribute__`` other than object's, and
-    for the name of a property or another data descriptor. No user code runs.
+    It is in a slot, in the value's own dict, or in a field of a named tuple. Raises
+    LookupError if there is none, and if ``getattr`` would run code or read the class:
+    for a class, for a type with a ``__getattribute__`` other than object's, and for the
+    name of a property or another data descriptor. No user code runs.
     """
     kind = type(value)
-    getattribute = found_in_mro(kind, "__getattribute__")
-    if is_a(value, type) or getattribute is not object.__getattribute__:
+    if is_a(value, type) or not reads_as_object(kind):
         raise LookupError(name)
     found = found_in_mro(kind, name)
     if type(found) is types.MemberDescriptorType:
@@ -117,11 +127,39 @@ def plain_attr(value: Any, name: str) -> Any:
             return slot_value(value, name)
         except (AttributeError, TypeError):  # empty, or of another layout
             raise LookupError(name) from None
+    if type(found) is TUPLE_FIELD and is_a(value, tuple):
+        return vars(TUPLE_FIELD)["__get__"](found, value, kind)
     words = [word for word in ("__get__", "__set__", "__delete__")
              if found_in_mro(type(found), word) is not MISSING]  # fmt: skip
     if "__get__" in words and len(words) > 1:
         raise LookupError(name)
     return dict_item(own_dict(value), name)
+
+
+def lacks_plain_attr(value: Any, name: str) -> bool:
+    """Whether ``getattr`` raises AttributeError for the name without running code.
+
+    False if it would run code: for a class, for a type with a ``__getattr__`` or a
+    ``__getattribute__`` other than object's, and where keys that are not str have to
+    be asked. No user code runs.
+    """
+    kind = type(value)
+    if is_a(value, type) or not reads_as_object(kind):
+        return False
+    if found_in_mro(kind, "__getattr__") is not MISSING:
+        return False
+    names = [key for each in mro_of(kind) for key in dict_of_type(each)]
+    if any(type(key) is not str for key in names):
+        return False
+    found = found_in_mro(kind, name)
+    if type(found) is types.MemberDescriptorType:
+        try:
+            slot_value(value, name)
+        except AttributeError:
+            return True
+        except (LookupError, TypeError):  # a number in a C struct, or another layout
+            return False
+    return found is MISSING and has_instance_attr(value, name) is False
 
 
 def has_len(value: Any) -> bool:
