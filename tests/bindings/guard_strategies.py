@@ -95,6 +95,8 @@ PLAIN_KINDS: dict[str, Any] = {
             "is_not_none",
             "is_true",
             "is_false",
+            "is_truthy",
+            "exists",
             "float_is_nan",
             "complex_is_nan",
             "weakref_alive",
@@ -132,6 +134,13 @@ PLAIN_KINDS: dict[str, Any] = {
     "divisible_by": st.tuples(ints.filter(bool)),
     "range_iterator": st.tuples(st.builds(range, indices.filter(lambda n: abs(n) < 9))),
     "python": st.tuples(any_of(PREDICATES)),
+}
+# Kinds that random trees draw in another way, or that other tests draw.
+OTHER_KINDS = {
+    "below, around other kinds": "any_of not_",
+    "what passes changes with each event: test_random_assumptions.py": "dict_version",
+    "C functions: test_native_pure.py": "native native_pure",
+    "tensors: tests/tensors": "tensor_match",
 }
 
 

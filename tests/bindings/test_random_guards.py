@@ -183,6 +183,12 @@ def test_random_constants_agree_with_python(one: Any, other: Any) -> None:
     assert guards.check({"x": pools.fresh(one), "y": (one, pools.fresh(other))})
 
 
+def test_random_trees_draw_every_kind() -> None:
+    drawn = {*made.PLAIN_KINDS, *" ".join(made.OTHER_KINDS.values()).split()}
+    every = {each["method"] for each in gt._guardtree._kinds()}
+    assert drawn == every, "add it to PLAIN_KINDS or OTHER_KINDS of guard_strategies.py"
+
+
 def test_a_local_of_relations_alone_is_read_by_them() -> None:
     """Behind all else, which may raise before the local is found not to be there."""
     for asked_of, answer in (("is_big", "error"), ("is_list", "fail")):
