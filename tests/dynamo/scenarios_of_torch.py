@@ -265,3 +265,39 @@ def tiny_llama(compile: Compile) -> Any:
     f = compile(model)
     words = torch.ones(1, 8, dtype=torch.int64)
     return f(words).logits.detach(), f(words[:, :6]).logits.detach()
+
+
+@scenario
+def exported(compile: Compile) -> Any:
+    """Compiled code beside torch.export, of one model."""
+    model = mlp()
+    f = compile(model)
+    found = [f(ones(2, 4))]
+    program = torch.export.export(model, (ones(2, 4),))
+    found += [f(ones(2, 4)), program.module()(ones(2, 4))]
+    found += [compile(program.module())(ones(2, 4)), f(ones(3, 4))]
+    return found, [node.op for node in program.graph.nodes]
+
+
+@scenario
+def exported_by_dynamo(compile: Compile) -> Any:
+    def add(x: Any) -> Any:
+        return x.sin() + 1
+
+    f = compile(add)
+    found = [f(ones(2))]
+    graph, guards = torch._dynamo.export(add)(ones(2))
+    return [*found, graph(ones(2)), f(ones(2))], len(guards) > 0
+
+
+@scenario
+def compiled_ahead_of_time(compile: Compile) -> Any:
+    """A function that carries its own compiled code and guards: no hook is asked."""
+    f = compile(lambda x: x + 1, fullgraph=True)
+    made = f.aot_compile(((ones(2),), {}))
+    found = [made(ones(2)), f(ones(2))]
+    try:
+        made(ones(3, 3))
+    except RuntimeError as error:
+        return found, type(error).__name__
+    return found

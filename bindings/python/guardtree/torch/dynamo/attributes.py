@@ -3,16 +3,12 @@ nothing but another type could make getattr say something else."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from functools import partial
-from types import CellType, FunctionType, MemberDescriptorType, SimpleNamespace
+from types import CellType, FunctionType
 from typing import Any
 
 from .purity import is_plain
 from .record import Node
 
-# Types that stay as they are, and whose attributes are read as object's are.
-BUILTIN = (SimpleNamespace, defaultdict, partial)
 OF_FUNCTIONS = {"__code__": "code", "__defaults__": "defaults"}
 
 
@@ -27,11 +23,6 @@ def step_of(node: Node, name: str) -> tuple[str, tuple[Any, ...]] | None:
         return OF_FUNCTIONS[name], ()
     if is_plain(owner, name):
         return "plain_attr", (name,)
-    is_known = any(kind == "type_match" for kind, _ in parent.leafs)
-    if type(owner) is property or (is_known and type(owner) in BUILTIN):
-        slot = getattr(type(owner), name, None)
-        is_slot = isinstance(slot, MemberDescriptorType)
-        return ("slot" if is_slot else "instance_attr"), (name,)
     return None
 
 

@@ -17,6 +17,7 @@ import torch.utils._device
 
 import guardtree as gt
 import guardtree.torch as gtt
+from guardtree.semantics import lacks_plain_attr
 
 from .record import Node
 
@@ -283,9 +284,7 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
                 handle.instance_of(dict)
             handle.length(first)
         case "no_hasattr":
-            made.say(kind, "lacks_attr")
-            made.note_reading(node.example, first, f"no {node.source}.{first}")
-            handle.lacks_attr(first)
+            no_hasattr(made, node, handle, first)
         case "dict_contains" | "set_contains":
             contains(made, handle, kind, arguments)
         case "tensor_match":
@@ -314,6 +313,18 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
             getattr(handle, BARE[kind])()
         case _:
             raise refuse(f"leaf {kind} of {node.source}")
+
+
+def no_hasattr(made: Translator, node: Node, handle: Any, name: str) -> None:
+    """That `hasattr` says no; without running code, where nothing but another class
+    could make it say something else."""
+    if lacks_plain_attr(node.example, name):
+        made.say("no_hasattr", "lacks_plain_attr")
+        handle.lacks_plain_attr(name)
+    else:
+        made.say("no_hasattr", "lacks_attr")
+        made.note_reading(node.example, name, f"no {node.source}.{name}")
+        handle.lacks_attr(name)
 
 
 def equals(made: Translator, handle: Any, value: Any) -> None:

@@ -31,6 +31,13 @@ def runs_python(value: Any, name: str) -> bool:
     return isinstance(get, FunctionType)
 
 
+def reads_as_module(kind: type, name: str) -> bool:
+    """Whether a subclass of ModuleType leaves a name to the modules' own dicts."""
+    own = inspect.getattr_static(kind, "__getattribute__")
+    is_modules = own is vars(ModuleType)["__getattribute__"]
+    return is_modules and inspect.getattr_static(kind, name, MISSING) is MISSING
+
+
 def is_plain(value: Any, name: str) -> bool:
     """Whether the attribute is in a slot or the own dict, and no code is asked."""
     try:

@@ -16,7 +16,7 @@ from typing import Any
 import guardtree as gt
 
 from . import attributes, leafs, shapes
-from .purity import runs_python
+from .purity import reads_as_module, runs_python
 from .record import Node, Recording
 
 
@@ -199,6 +199,8 @@ class Translator:
             self.note_reading(example, operand, node.source)
         if name == "getattr" and self.is_module_attr(example, operand):
             self.say("getattr of module", "module_attr")
+            if type(example) is not ModuleType:
+                base.type_match(type(example))
             return base.module_attr(operand)
         keys = self.constant_keys(parent)
         if name == "get_value" and keys is not None:
@@ -292,8 +294,11 @@ class Translator:
 
     def is_module_attr(self, example: Any, name: Any) -> bool:
         """Whether an attribute is in the dict of a module."""
-        is_own = type(example) is ModuleType and name in vars(example)
-        return is_own and not self.literal
+        kind = type(example)
+        if self.literal or not issubclass(kind, ModuleType):
+            return False
+        is_own = type(name) is str and name in vars(example)
+        return is_own and (kind is ModuleType or reads_as_module(kind, name))
 
     def function_step(self, base: Any, node: Node) -> Any:
         """Code or defaults, of a function or of what a method is bound to."""
