@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any
 
 import guardtree as gt
+from guardtree.semantics import pure_is_int
 from trials import of, plain
 
 try:
@@ -88,6 +89,7 @@ STEPS: dict[str, tuple[Callable[[Any], Any], Any]] = {
 KINDS: dict[str, tuple[tuple[Any, ...], Any]] = {
     "complex_is_nan": ((), complex(math.nan, 1)),
     "divisible_by": ((3,), 9),
+    "exists": ((), 1),
     "float_is_nan": ((), math.nan),
     "function_match": ((SCOPE,), SCOPE),
     "has_static_attr": (("constant",), PLAIN),
@@ -99,8 +101,11 @@ KINDS: dict[str, tuple[tuple[Any, ...], Any]] = {
     "is_none": ((), None),
     "is_not_none": ((), 1),
     "is_true": ((), True),
+    "lacks_instance_attr": (("missing",), PLAIN),
+    "lacks_plain_attr": (("missing",), PLAIN),
     "lacks_static_attr": (("missing",), PLAIN),
     "length": ((2,), [1, 2]),
+    "native_pure": ((pure_is_int,), 1),
     "range_iterator": ((range(1, 9),), lambda: iter(range(1, 9))),
     "tuple_iterator_length": ((2,), advanced),
     "type_version": ((Plain,), Plain),
