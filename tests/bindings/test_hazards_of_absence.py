@@ -153,22 +153,20 @@ def by_one_that_has_it() -> Iterator[Any]:
     value.__class__ = Other
 
 
-@HAZARDS.row("lacks_static_attr: slot filled", reread=1)
-def of_a_class_with_slots() -> Iterator[Any]:
-    value = Slotted()
-    guards, a = on(value)
-    a.lacks_static_attr("content")
-    yield guards
-    value.content = 1
+def with_a_slot(kind: str) -> Callable[[], Iterator[Any]]:
+    def begin() -> Iterator[Any]:
+        value = Slotted()
+        guards, a = on(value)
+        getattr(a, kind)("content")
+        yield guards
+        value.content = 1
+
+    return begin
 
 
-@HAZARDS.row("lacks_plain_attr: slot filled", reread=1)
-def of_a_class_with_slots_by_getattr() -> Iterator[Any]:
-    value = Slotted()
-    guards, a = on(value)
-    a.lacks_plain_attr("content")
-    yield guards
-    value.content = 1
+for kind in ("lacks_static_attr", "lacks_plain_attr"):
+    filled = with_a_slot(kind)
+    HAZARDS.add(Hazard(f"{kind}: slot filled", "a class with slots", filled, reread=1))
 
 
 @HAZARDS.row("lacks_static_attr: on a class", reread=1)

@@ -39,7 +39,7 @@ def reads_as_module(kind: type, name: str) -> bool:
 
 
 def is_plain(value: Any, name: str) -> bool:
-    """Whether the attribute is in a slot or the own dict, and no code is asked."""
+    """Whether `getattr` finds the attribute in the value itself, and runs no code."""
     try:
         semantics.plain_attr(value, name)
     except LookupError:
