@@ -23,6 +23,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import NoReturn, TextIO
 
@@ -334,7 +335,8 @@ CLOSING = re.compile(r"\d+% tests passed|No tests|=*\s*(no tests|\d+ \w+).* in [
 def begun(argv: list, env: dict[str, str], output: int | TextIO) -> subprocess.Popen:
     """A test runner, shown and started."""
     argv = [str(word) for word in argv]
-    print("+", shlex.join(argv), flush=True)
+    shown = shlex.join(argv)
+    print("+", shown if len(shown) < 600 else f"{shown[:600]} ...", flush=True)
     return subprocess.Popen(
         argv,
         cwd=ROOT,
@@ -356,27 +358,39 @@ def passed_on(lines: Iterable[str]) -> str:
     return closing + (f", {skipped} skipped" if skipped else "")
 
 
-# Folders whose tests run beside those of all others, which take as long; and those that
-# run there too if typed/ and docs/ are left out, which take longest.
-BESIDE = ["out_of_memory", "typed", "growth", "dynamo", "docs", "browser", "hostile"]
-BESIDE_TOO = ["dsl", "capi", "framelocals"]
+# Folders whose tests run in one process each line; a core that is free takes the next.
+# The longest are first, those that are not named are the last.
+SHARES = """
+    growth hostile
+    tensors launches
+    dynamo
+    framehook framelocals dsl capi
+    typed docs browser out_of_memory
+"""
+
+
+def halves(names: list[str]) -> list[list[str]]:
+    """The test files of folders, or what else is named, for two processes."""
+    files = [
+        str(file.relative_to(ROOT))
+        for name in names
+        for file in sorted((ROOT / name).glob("test_*.py")) or [ROOT / name]
+    ]
+    return [files[::2], files[1::2]]
 
 
 def pytests(program: Path, rest: list[str]) -> list[list]:
-    """The commands of two pytests, or of one if few tests are named."""
+    """The commands of several pytests, or of one or two if tests are named."""
     named = [word for word in rest if word.startswith("tests/")]
     options = [word for word in rest if word not in named]
     left_out = {word.removeprefix("--ignore=") for word in options}
-    few = {"tests/typed", "tests/docs"} <= left_out
-    beside = [f"tests/{name}" for name in BESIDE + BESIDE_TOO * few]
-    if few:  # of the largest folders, where bytecode/ is left out too
-        is_least = "tests/bytecode" in left_out
-        large = ["tests/tensors", "tests/launches"] if is_least else ["tests/framehook"]
-        beside += large
-    shares = [["tests", *(f"--ignore={name}" for name in beside)], beside]
-    if named:
-        shares = [named[::2], named[1::2]]
-    shares = [[word for word in each if word not in left_out] for each in shares]
+    shares = halves(named or ["tests/bindings"])
+    if not named:
+        listed = [line.split() for line in SHARES.strip().splitlines()]
+        shares += [[f"tests/{name}" for name in names] for names in listed]
+        here = {name for share in shares[2:] for name in share} | {"tests/bindings"}
+        shares += [["tests", *(f"--ignore={name}" for name in sorted(here))]]
+    shares = [[word for word in share if word not in left_out] for share in shares]
     # Only Python's output is captured: the last words of a process that aborts are not.
     command = [program, "-m", "pytest", "--capture=sys"]
     return [[*command, *each, *options] for each in shares if each]
@@ -385,25 +399,36 @@ def pytests(program: Path, rest: list[str]) -> list[list]:
 def test(
     program: Path, folder: Path, env: dict[str, str], rest: list[str], has_cpp: bool
 ) -> int:
-    """Runs all at once, as one pytest keeps one core busy. What the first says is shown
-    at once, what the others say when all are done."""
+    """As many pytests at once as there are cores, and ctest beside them. What the first
+    of all says is shown at once, what the others say when all are done."""
     ctest = ["nice", "ctest", "--test-dir", folder, "--output-on-failure"]
     ctest += ["--no-tests=error", "-j", jobs()]
     commands = [*([ctest] if has_cpp else []), *pytests(program, rest)]
     logs = [folder / f"tests-{number}.log" for number in range(1, len(commands))]
-    others = []
-    for command, log in zip(commands[1:], logs):
-        with log.open("w") as stream:
-            others.append(begun(command, env, stream))
+    statuses = [0] * len(commands)
+    waiting = iter(range(1, len(commands)))
+
+    def work() -> None:
+        for number in waiting:
+            with logs[number - 1].open("w") as stream:
+                statuses[number] = begun(commands[number], env, stream).wait()
+
+    workers = [Thread(target=work) for _ in range(jobs() - (not has_cpp))]
+    for worker in workers:
+        worker.start()
     first = begun(commands[0], env, subprocess.PIPE)
     said = [passed_on(first.stdout or ())]
-    statuses = [first.wait(), *(other.wait() for other in others)]
+    statuses[0] = first.wait()
+    if not has_cpp:
+        work()
+    for worker in workers:
+        worker.join()
     for log in logs:
         with log.open(errors="replace") as stream:
             said.append(passed_on(stream))
     names = ["ctest" if each is ctest else "pytest" for each in commands]
     print(*(f"\n{name}: {line}" for name, line in zip(names, said)), sep="", flush=True)
-    none_collected = 5  # of pytest: -k may name tests of the other one
+    none_collected = 5  # of pytest: -k may name tests of others
     failed = any(status not in (0, none_collected) for status in statuses)
     return 1 if failed or 0 not in statuses[has_cpp:] else 0
 
