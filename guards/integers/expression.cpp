@@ -37,7 +37,7 @@ bool divide_floor(int64_t a, int64_t b, int64_t& quotient, int64_t& rest) noexce
 
 }  // namespace
 
-/// The state of holds_by_steps. All of it is inlined there.
+/// The state of run_all. All of it is inlined there.
 struct IntegerExpression::Machine {
     explicit Machine(PyObject* const* all) noexcept : values(all) {}
 
@@ -45,6 +45,21 @@ struct IntegerExpression::Machine {
     int64_t accumulator = 0;
     size_t depth = 0;
     int64_t stack[max_depth];
+    /// Of the tensor whose size was read last. Most conditions read one.
+    const int64_t* sizes = nullptr;
+    unsigned rank = 0;
+    uint16_t sized = 0;  ///< the index of its name
+
+    bool read_size(const Instruction& at, int64_t& to) noexcept {
+        if (!sizes || sized != at.source) {
+            sizes = find_tensor_sizes(values[at.source], rank);
+            sized = at.source;
+        }
+        int64_t dimension = at.constant;
+        if (!sizes || !find_dimension(rank, dimension)) return false;
+        to = sizes[dimension];
+        return true;
+    }
 
     template <Mode mode>
     [[gnu::always_inline]] bool fetch(const Instruction& at, int64_t& to) noexcept {
@@ -57,7 +72,7 @@ struct IntegerExpression::Machine {
         } else if constexpr (mode == Mode::length) {
             return read_length(values[at.source], to);
         } else if constexpr (mode == Mode::size) {
-            return read_tensor_size(values[at.source], at.constant, to);
+            return read_size(at, to);
         } else {
             return read_tensor_rank(values[at.source], to);
         }
@@ -107,18 +122,31 @@ struct IntegerExpression::Machine {
 };
 
 template <class Stop>
-[[gnu::always_inline]] inline bool IntegerExpression::run_all(
-    Machine& machine, const Stop& stop) const noexcept {
+bool IntegerExpression::run_all(PyObject* const* values,
+                                const Stop& stop) const noexcept {
+    Machine machine(values);
     const Instruction* const end = instructions_.data() + instructions_.size();
-    for (const Instruction* at = instructions_.data(); at != end; ++at) {
-        switch (at->operation) {
-#define GUARDTREE_MODE(code, mode)                                    \
-    case both(Code::code, Mode::mode):                                \
-        if (!machine.run<Code::code, Mode::mode>(*at)) [[unlikely]] { \
-            stop(at);                                                 \
-            return false;                                             \
-        }                                                             \
-        break;
+    const Instruction* at = instructions_.data();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"  // addresses of labels
+    // Each instruction jumps to the next one itself, as the ops of a walk do (walk.h).
+    static const void* const labels[] = {
+// clang-format off
+#define X(code)                                                            \
+    &&code##_stack, &&code##_constant, &&code##_value, &&code##_length,    \
+    &&code##_size, &&code##_rank, nullptr, nullptr,
+        GUARDTREE_INTEGER_OPERATIONS(X)
+#undef X
+        // both(skip_if_false, constant), both(skip_if_true, constant)
+        nullptr, &&skip_if_false, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+        nullptr, &&skip_if_true};
+#define GUARDTREE_NEXT                         \
+    if (++at >= end) goto done;                \
+    goto* labels[at->operation]
+#define GUARDTREE_MODE(code, mode)                                              \
+    code##_##mode : if (!machine.run<Code::code, Mode::mode>(*at)) [[unlikely]] \
+        goto stopped;                                                           \
+    GUARDTREE_NEXT;
 #define X(code)                    \
     GUARDTREE_MODE(code, stack)    \
     GUARDTREE_MODE(code, constant) \
@@ -126,31 +154,34 @@ template <class Stop>
     GUARDTREE_MODE(code, length)   \
     GUARDTREE_MODE(code, size)     \
     GUARDTREE_MODE(code, rank)
-            GUARDTREE_INTEGER_OPERATIONS(X)
+    goto* labels[at->operation];
+    GUARDTREE_INTEGER_OPERATIONS(X)
 #undef X
 #undef GUARDTREE_MODE
-        case both(Code::skip_if_false, Mode::constant):
-            if (!machine.accumulator) at += at->constant;
-            break;
-        case both(Code::skip_if_true, Mode::constant):
-            if (machine.accumulator) at += at->constant;
-            break;
-        default: unreachable();
-        }
-    }
+    // clang-format on
+skip_if_false:
+    if (!machine.accumulator) at += at->constant;
+    GUARDTREE_NEXT;
+skip_if_true:
+    if (machine.accumulator) at += at->constant;
+    GUARDTREE_NEXT;
+#undef GUARDTREE_NEXT
+#pragma GCC diagnostic pop
+stopped:
+    stop(at);
+    return false;
+done:
     return machine.accumulator != 0;
 }
 
 bool IntegerExpression::holds_by_steps(PyObject* const* values) const noexcept {
-    Machine machine(values);
-    return run_all(machine, [](const Instruction*) {});
+    return run_all(values, [](const Instruction*) {});
 }
 
 [[gnu::cold]] const IntegerExpression::Instruction* IntegerExpression::stopped_at(
     PyObject* const* values) const noexcept {
-    Machine machine(values);
     const Instruction* stopped = nullptr;
-    run_all(machine, [&](const Instruction* at) { stopped = at; });
+    run_all(values, [&](const Instruction* at) { stopped = at; });
     return stopped;
 }
 

@@ -100,7 +100,7 @@ private:
     /// The source of an instruction's right operand.
     enum class Mode : uint8_t { stack, constant, value, length, size, rank };
 
-    /// The value of the switch: one case per pair.
+    /// The index of a label in run_all: one per pair.
     static constexpr unsigned both(Code code, Mode mode) noexcept {
         return static_cast<unsigned>(code) * 8 + static_cast<unsigned>(mode);
     }
@@ -171,7 +171,7 @@ private:
     /// Also returns false if an instruction produces no value, and reports that one to
     /// `stop`.
     template <class Stop>
-    bool run_all(Machine& machine, const Stop& stop) const noexcept;
+    bool run_all(PyObject* const* values, const Stop& stop) const noexcept;
 
     Comparison comparison_;
     std::vector<Instruction> instructions_;

@@ -150,14 +150,14 @@ struct TensorReader {
     bool knows_storage_offset;
     bool reads_subclasses;  ///< also reads types that inherit from a registered one
     const char* name;       ///< "numpy", for messages
-    const void* context;    ///< passed to read, matches and find_size
+    const void* context;    ///< passed to read, matches and find_sizes
     /// Returns false if the value's metadata cannot be read.
     bool (*read)(PyObject* value, const void* context, TensorFacts& to) noexcept;
     TensorMatches matches;
-    /// A pointer to the tensor's size of a dimension, which may be negative as in
-    /// Python. Null if there is no such dimension.
-    const int64_t* (*find_size)(PyObject* value, const void* context,
-                                int64_t dimension) noexcept;
+    /// The tensor's sizes, one per dimension, borrowed as in TensorFacts, and their
+    /// number. Null if it has none that can be read.
+    const int64_t* (*find_sizes)(PyObject* value, const void* context,
+                                 unsigned& rank) noexcept;
     /// The key set after the thread's included and excluded keys. Null if there are no
     /// keys.
     uint64_t (*local_keys)(uint64_t keys) noexcept;
@@ -171,7 +171,7 @@ struct TensorReader {
 };
 
 inline constexpr uint32_t TensorReader::current_version =
-    2 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
+    3 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
     sizeof(TensorReader) << 24;
 
 /// The name of the capsules that pass a TensorReader to guardtree.
@@ -358,24 +358,23 @@ template <class R>
 
 /// Converts a dimension, which may be negative as in Python, to one from 0 on. Returns
 /// false if there is no such dimension.
-inline bool find_dimension(const TensorFacts& facts, int64_t& dimension) noexcept {
-    const unsigned rank = facts.rank();
+inline bool find_dimension(unsigned rank, int64_t& dimension) noexcept {
     if (dimension < 0) dimension += rank;
     return dimension >= 0 && dimension < rank;
 }
 
-/// TensorReader::find_size. A reader may have `read_shape`, which reads only rank and
+/// TensorReader::find_sizes. A reader may have `read_shape`, which reads only rank and
 /// sizes.
 template <class R>
-const int64_t* find_size_of(PyObject* value, const void* context,
-                            int64_t dimension) noexcept {
+const int64_t* find_sizes_of(PyObject* value, const void* context,
+                             unsigned& rank) noexcept {
     TensorFacts facts;
     if constexpr (requires { R::read_shape(value, facts); })
         R::read_shape(value, facts);
     else if (!R::read(value, context, facts))
         return nullptr;
-    if (!find_dimension(facts, dimension) || !facts.sizes) return nullptr;
-    return facts.sizes + dimension;
+    rank = facts.rank();
+    return facts.sizes;
 }
 
 /// The table of a reader.
@@ -393,7 +392,7 @@ constexpr TensorReader reader_table(const void* context = nullptr) {
         [](const TensorPattern& pattern, PyObject* value, const void* given) noexcept {
             return matches_pattern<R>(pattern, value, given);
         },
-        find_size_of<R>,
+        find_sizes_of<R>,
         nullptr,
         nullptr,
         nullptr};

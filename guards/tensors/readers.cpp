@@ -33,7 +33,7 @@ void keep(PyTypeObject* type, const TensorReader* reader) {
     if (!registered(type)) static_cast<void>(Owned<>::share(as_object(type)).release());
     readers()[type] = reader;
     last_tensor_type = {};
-    if (reader->find_size == find_size_of<NumpyReader>)
+    if (reader->find_sizes == find_sizes_of<NumpyReader>)
         numpy_array_type = type;
     else if (type == numpy_array_type)
         numpy_array_type = nullptr;
@@ -152,7 +152,8 @@ const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem
 
 bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept {
     TensorFacts facts;
-    if (!read_tensor(value, facts) || !find_dimension(facts, index) || !facts.strides)
+    if (!read_tensor(value, facts) || !find_dimension(facts.rank(), index) ||
+        !facts.strides)
         return false;
     to = stride_of(facts, static_cast<unsigned>(index));
     return true;

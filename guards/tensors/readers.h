@@ -53,17 +53,22 @@ inline bool read_tensor(PyObject* value, TensorFacts& to) noexcept {
     return reader && reader->read(value, reader->context, to);
 }
 
+/// The sizes of a tensor and their number (TensorReader::find_sizes). Null if the value
+/// is no tensor or has none.
+inline const int64_t* find_tensor_sizes(PyObject* value, unsigned& rank) noexcept {
+    if (Py_TYPE(value) == numpy_array_type)  // without a call
+        return find_sizes_of<NumpyReader>(value, nullptr, rank);
+    const TensorReader* reader = tensor_reader_of(value);
+    return reader ? reader->find_sizes(value, reader->context, rank) : nullptr;
+}
+
 /// Reads a size, a stride or the rank. A negative index counts from the end. Returns
 /// false if there is no such value.
 inline bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
-    const int64_t* size = nullptr;
-    if (Py_TYPE(value) == numpy_array_type) {  // without a call
-        size = find_size_of<NumpyReader>(value, nullptr, index);
-    } else if (const TensorReader* reader = tensor_reader_of(value)) {
-        size = reader->find_size(value, reader->context, index);
-    }
-    if (!size) return false;
-    to = *size;
+    unsigned rank = 0;
+    const int64_t* sizes = find_tensor_sizes(value, rank);
+    if (!sizes || !find_dimension(rank, index)) return false;
+    to = sizes[index];
     return true;
 }
 
