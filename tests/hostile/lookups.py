@@ -197,6 +197,16 @@ def with_method(method: str, answer: Any) -> Value:
     return make
 
 
+def with_an_equal_item(act: Act) -> Any:
+    """A set of one item, whose `__eq__` says that it is 1."""
+
+    def equal(self: Any, other: Any) -> bool:
+        act()
+        return True
+
+    return {type("Item", (), {"__hash__": lambda self: hash(1), "__eq__": equal})()}
+
+
 def with_property(act: Act) -> Any:
     def body(self: Any) -> int:
         act()
@@ -223,6 +233,8 @@ on_value("user_length", with_method("__len__", 3), lambda at, a: at.user_length(
 on_value("mapping_keys", with_method("keys", ["k"]), lambda at, a: at.mapping_keys(
     ("k",)
 ))  # fmt: skip
+on_value("set_contains", with_an_equal_item, lambda at, act: at.set_contains(1))
+on_value("set_lacks", with_an_equal_item, lambda at, act: at.not_(("set_lacks", 1)))
 on_value("call", with_method("__call__", 1), lambda at, act: at.call().equals(1))
 on_value("compute", one, lambda at, act: at.compute(
     lambda _: (act(), 7)[1]

@@ -137,6 +137,12 @@ def test_every_public_name_is_listed() -> None:
     assert not both, f"these are listed as both: {both}"
 
 
+def test_kinds_and_steps_that_run_user_code_are_not_listed_as_plain() -> None:
+    words = [*gt._guardtree._kinds(), *gt._guardtree._steps()]
+    run = {f"GuardManager.{each['method']}" for each in words if each["calls_python"]}
+    assert not sorted(run & plain.PLAIN.keys())
+
+
 def hasattr_of(name: str) -> bool:
     """Whether there is such a name, inherited or not."""
     owner, _, member = name.partition(".")
