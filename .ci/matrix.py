@@ -68,6 +68,8 @@ ASAN = ("--preset", "asan")
 # have left in the environment; the last makes malloc fail by itself.
 NO_CPP = ("--ignore=tests/bytecode", "--ignore=tests/tensors/test_compare_torch.py")
 NO_CPP += ("--ignore=tests/dynamo", "--ignore=tests/out_of_memory")
+NO_CPP += ("--ignore=tests/bindings/test_progress.py",)  # they start compilers
+NO_CPP += ("--ignore=tests/tensors/test_torch_build.py",)
 HOOK_AND_API = ("tests/bindings", "tests/framehook")
 
 # Each version first: what does not fit into WHOLE_RUN is at the end.
