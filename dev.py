@@ -358,8 +358,8 @@ def passed_on(lines: Iterable[str]) -> str:
     return closing + (f", {skipped} skipped" if skipped else "")
 
 
-# Folders whose tests run in one process each line; a core that is free takes the next.
-# The longest are first, those that are not named are the last.
+# Each line lists folders whose tests one pytest runs; a free core takes the next line.
+# tests/bindings comes first, in two halves; all folders that are not listed come last.
 SHARES = """
     growth hostile
     tensors launches
@@ -370,7 +370,7 @@ SHARES = """
 
 
 def halves(names: list[str]) -> list[list[str]]:
-    """The test files of folders, or what else is named, for two processes."""
+    """Divides what is named between two pytests. A folder counts as its test files."""
     files = [
         str(file.relative_to(ROOT))
         for name in names
@@ -399,8 +399,8 @@ def pytests(program: Path, rest: list[str]) -> list[list]:
 def test(
     program: Path, folder: Path, env: dict[str, str], rest: list[str], has_cpp: bool
 ) -> int:
-    """As many pytests at once as there are cores, and ctest beside them. What the first
-    of all says is shown at once, what the others say when all are done."""
+    """Runs as many pytests at once as there are cores, and ctest beside them. It shows
+    the first runner's output at once, and the others' when all are done."""
     ctest = ["nice", "ctest", "--test-dir", folder, "--output-on-failure"]
     ctest += ["--no-tests=error", "-j", jobs()]
     commands = [*([ctest] if has_cpp else []), *pytests(program, rest)]

@@ -68,7 +68,8 @@ ASAN = ("--preset", "asan")
 # have left in the environment; the last makes malloc fail by itself.
 NO_CPP = ("--ignore=tests/bytecode", "--ignore=tests/tensors/test_compare_torch.py")
 NO_CPP += ("--ignore=tests/dynamo", "--ignore=tests/out_of_memory")
-NO_CPP += ("--ignore=tests/bindings/test_progress.py",)  # they start compilers
+# These two compile the torch plugin, which is slow with the sanitizers preloaded.
+NO_CPP += ("--ignore=tests/bindings/test_progress.py",)
 NO_CPP += ("--ignore=tests/tensors/test_torch_build.py",)
 HOOK_AND_API = ("tests/bindings", "tests/framehook")
 
