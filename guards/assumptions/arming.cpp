@@ -17,49 +17,18 @@
 #include "../program/program.h"
 
 #include "assumption.h"
+#include "what_is_read.h"
 
 namespace guardtree {
 namespace {
 
 using TestKind = AssumptionTest::Kind;
 
-/// The dict that a step or kind reads at `source`, as it says itself; null where it
-/// reads none.
-template <class T>
-PyObject* dict_read(const T& op, const View& view, PyObject* source) noexcept {
-    static_cast<void>(op), static_cast<void>(view), static_cast<void>(source);
-    if constexpr (ReadsDictOfView<T>) {
-        return T::dict_of(view);
-    } else if constexpr (ReadsDictOfValue<T>) {
-        return T::dict_of(source);
-    } else {
-        return source && PyDict_Check(source) ? source : nullptr;
-    }
-}
-
-/// The key that an op reads; null of one that reads no single key.
-template <class T>
-PyObject* key_read(const T& op) noexcept {
-    if constexpr (requires { op.key.value; }) {
-        return op.key.value;
-    } else if constexpr (requires { op.name.value; }) {
-        return op.name.value;
-    } else {
-        static_cast<void>(op);
-        return nullptr;
-    }
-}
-
 /// Types whose instances keep their class: but for modules, which may be given another
 /// (object_set_class, Objects/typeobject.c).
 bool keeps_class(PyTypeObject* type) noexcept {
     return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
            !PyType_IsSubtype(type, &PyModule_Type);
-}
-
-DictPart part_of(Reads reads) noexcept {
-    if (reads == Reads::keys) return DictPart::keys;
-    return reads == Reads::entries ? DictPart::entries : DictPart::item;
 }
 
 }  // namespace
@@ -72,7 +41,14 @@ public:
         : assumption_(of),
           program_(program),
           view_(view),
-          values_(program.value_count()) {}
+          values_(program.value_count()),
+          is_handed_(program.value_count(), false) {
+        for (const Op& op : program.ops()) {
+            if (!op.is_relation()) continue;
+            for (const RelationSource& source : program.sources_of(op))
+                if (!source.from_local) is_handed_[source.index] = true;
+        }
+    }
 
     /// `start`: what the run starts at, which may be another object next time.
     bool run(const Op& end, PyObject* start, size_t first, size_t last) {
@@ -95,6 +71,7 @@ public:
     void commit(const void* start) {
         assumption_.take_uses_back();
         assumption_.uses_ = std::move(uses_);
+        assumption_.handed_ = std::move(handed_);
         assumption_.words_ = std::move(words_);
         assumption_.word_ops_ = std::move(word_ops_);
         assumption_.tests_ = std::move(tests_);
@@ -144,6 +121,8 @@ private:
                 stay = Stay::compared;
             }
             values_[op.destination] = {child, stay};
+            // What a relation reads has its place for itself (compiler.cpp).
+            if (is_handed_[op.destination]) handed_.push_back({child, op.destination});
             return true;
         } else {
             static_cast<void>(op), static_cast<void>(step);
@@ -196,7 +175,8 @@ private:
             if (source.is_lasting()) return source.stay;
         }
         if (!is_known_part(op, source)) {
-            add({source.object, child, number_, TestKind::step});
+            add({source.object, child, number_, TestKind::step, {},
+                 fetch_of_step(op.code())});
         }
         return Stay::unknown;
     }
@@ -436,6 +416,8 @@ private:
     const Program& program_;
     const View& view_;
     std::vector<Value> values_;
+    std::vector<bool> is_handed_;  ///< by place: a relation reads it
+    std::vector<HandedValue> handed_;
     Value anchor_;
     const void* builtins_ = nullptr;
     uint32_t number_ = 0;

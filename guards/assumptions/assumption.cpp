@@ -40,7 +40,7 @@ bool passes(const AssumptionTest& test, const Op* ops, const View& view) noexcep
     case AssumptionTest::Kind::check: return test.check(ops[test.op].operands(), value);
     case AssumptionTest::Kind::near_check: return test.check(&test.expected, value);
     case AssumptionTest::Kind::step:
-        return follow_step(ops[test.op], view, value) == test.expected;
+        return test.fetch(ops[test.op], view, value) == test.expected;
     case AssumptionTest::Kind::version:
         return version_of(test.at) == reinterpret_cast<uintptr_t>(test.expected);
     case AssumptionTest::Kind::word:

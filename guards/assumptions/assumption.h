@@ -5,7 +5,7 @@
 // How it works. The compiler puts an Assumption op before a run of ops that starts at
 // the globals and modules, or at one local or fetched value, and runs no user code; an
 // AssumptionEnd closes the run. While it is armed, the walk jumps the run after asking
-// whether it still holds. Else the run is walked as ever, and where it passes, its end
+// whether it still holds, and gets the values that relations read from it. Else the run is walked as ever, and where it passes, its end
 // arms the assumption: arming.cpp reads each value again and notes what keeps each link
 // true: nothing (it cannot change), a watched dict (watched_dicts.h), a word in memory
 // that is compared, or the op itself, run again. These tests lie in the order of the
@@ -60,6 +60,7 @@ struct AssumptionTest {
     uint32_t op;
     Kind kind;
     KindCheck check = nullptr;  ///< of a kind
+    StepFetch fetch = nullptr;  ///< of a step
 };
 
 /// A word of something that is alive as long as the assumption is armed, so that it may
@@ -67,6 +68,12 @@ struct AssumptionTest {
 struct KeptWord {
     const void* at;
     const void* expected;
+};
+
+/// A value that the run fetches and a relation reads.
+struct HandedValue {
+    PyObject* object;  ///< borrowed; alive while the assumption holds
+    uint16_t place;    ///< of the walk's values
 };
 
 class Assumption {
@@ -89,6 +96,16 @@ public:
         if (!armed_for_ || armed_for_ != start) return Answer::unknown;
         if (builtins_ && view.builtins().get() != builtins_) return Answer::unknown;
         return run_tests(program, view);
+    }
+
+    /// After it said that the run holds: stores the values that relations read, as the
+    /// run would. The walk owns the first `owned_count` places.
+    void hand_over(PyObject** values, uint16_t owned_count) const noexcept {
+        for (const HandedValue& each : handed_) {
+            const bool is_owned = each.place < owned_count;
+            values[each.place] =
+                is_owned ? Owned<>::share(each.object).release() : each.object;
+        }
     }
 
     /// After a run that passed and ended in `end`: arms, when it is worth it.
@@ -130,6 +147,7 @@ private:
     const void* told_for_ = this;  ///< armed for it, and nothing to compare; else this
     const void* armed_for_ = nullptr;
     const void* builtins_ = nullptr;
+    std::vector<HandedValue> handed_;
     std::vector<KeptWord> words_;
     std::vector<AssumptionTest> tests_;
     /// The word that each test compares, or a word that always differs if the test does

@@ -55,7 +55,7 @@ Eligible::Eligible(const Tree& tree, const TreeOrder& order)
         if (!order.is_useful(id)) continue;
         is_useful_[id] = true;
         const Node& node = tree.node(id);
-        if (order.is_related(id) || !is_plain(node.step)) is_pure_[id] = false;
+        if (!is_plain(node.step)) is_pure_[id] = false;
         if (order.is_captured(id) && !may_skip_captured) is_pure_[id] = false;
         if (reads_dict(node.step)) ++lookups_[id];
         tree.each_check(id, [&](CheckId check) {

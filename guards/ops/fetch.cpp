@@ -92,6 +92,19 @@ PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept
     unreachable();
 }
 
+StepFetch fetch_of_step(OpCode code) noexcept {
+    switch (code) {
+#define X(type, stem)                                          \
+    case OpCode::type:                                         \
+        if constexpr (lends_child<type>) return &follow<type>; \
+        break;
+        GUARDTREE_STEPS(X)
+#undef X
+    default: break;
+    }
+    unreachable();
+}
+
 KindCheck check_of_kind(OpCode code) noexcept {
     switch (code) {
 #define X(type, stem) \

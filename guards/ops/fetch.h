@@ -22,6 +22,13 @@ bool same_path(const ValuePath& a, const ValuePath& b) noexcept;
 /// that peeks (hooks.h), null if it would run user code. About 2 ns.
 PyObject* follow_step(const Op& step, const View& view, PyObject* from) noexcept;
 
+/// Does what follow_step does, for steps of one code. Saves half of its time.
+using StepFetch = PyObject* (*)(const Op& step, const View& view,
+                                PyObject* from) noexcept;
+
+/// The fetch of a plain step, or of one that peeks.
+StepFetch fetch_of_step(OpCode code) noexcept;
+
 /// Runs a kind on a value. `operands` points to the kind's operands (Op::operands).
 using KindCheck = bool (*)(const void* operands, PyObject* value) noexcept;
 

@@ -370,7 +370,10 @@ assumption:
     if constexpr (!Observer::hears_each && std::same_as<W, View>) {
         PyObject* const start = start_of(*op, view, slots, values);
         switch (op->assumption().ask(program, view, start)) {
-        case Assumption::Answer::holds: op += op->skip; break;
+        case Assumption::Answer::holds:
+            op->assumption().hand_over(values, owned_count);
+            op += op->skip;
+            break;
         case Assumption::Answer::fails: verdict = Verdict::fail; goto not_passed;
         case Assumption::Answer::unknown: break;
         }

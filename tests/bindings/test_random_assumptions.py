@@ -319,6 +319,24 @@ OF_OWNERS: list[list[Any]] = [
     [["method_function"], ["function_globals"], "dict_item"],
 ]
 
+# What relations read is handed over by an assumption; `python` makes the walk own it.
+RELATIONS: list[Callable[[gt.GuardManager], Any]] = [
+    lambda g: g.integers("a <= b", a=g.global_("a"), b=g.global_("b")),
+    lambda g: g.integers(
+        "a <= b", a=g.global_("thing").instance_attr("a"), b=g.local("x").plain_attr("b")
+    ),
+    lambda g: g.integers("0 < a", a=g.global_("mapping").dict_item("k").dict_item("a")),
+    lambda g: g.same_object(
+        g.global_("thing").plain_attr("a"), g.global_("thing").instance_attr("a")
+    ),
+    lambda g: g.same_object(g.global_("d"), g.module(MODULE).module_attr("a")),
+    lambda g: g.distinct_objects(
+        g.global_("items").list_item(1), g.global_("c"), g.local("x"),
+        inner_of(g.local("x")), g.global_("table").dict_item("b"),
+    ),
+    lambda g: g.closure("z").python(lambda value: True),
+]  # fmt: skip
+
 ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.global_("a").equals(number(0)),
     lambda g: g.global_("b").type_match(int),
@@ -358,6 +376,7 @@ ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: inner_of(g.local("x")).has_static_attr("b"),
     *(of_owner(root, *steps) for root in OWNERS for steps in OF_OWNERS),
     *(absent_in_owner(root) for root in OWNERS),
+    *RELATIONS,
 ]  # fmt: skip
 
 

@@ -48,14 +48,13 @@ def add(made: Translator, arguments: tuple[Any, ...]) -> None:
             made.guards.note(place)
 
 
-def part_of(made: Translator, text: str) -> tuple[str, Any, Any, dict[str, Any]]:
+def part_of(made: Translator, text: str) -> tuple[Any, ...]:
     """What a part is called, the method that adds it, and its arguments."""
     tree: Any = ast.parse(text, mode="eval").body
     guards = made.guards
     match tree:
         case ast.Compare(left, [ast.Is()], [right]):
-            values = value_of(made, left), value_of(made, right)
-            return "alias", guards.same_object, values, {}
+            return alias(made, left, right)
         case ast.Compare(left, [ast.IsNot()], [right]):
             values = value_of(made, left), value_of(made, right)
             return "no alias", guards.distinct_objects, values, {}
@@ -67,6 +66,16 @@ def part_of(made: Translator, text: str) -> tuple[str, Any, Any, dict[str, Any]]
     if not shape.named:
         raise UnknownError(text)
     return "shape", guards.integers, (expression,), shape.named
+
+
+def alias(made: Translator, left: ast.expr, right: ast.expr) -> tuple[Any, ...]:
+    """A part that says that two sources are one object."""
+    for known, other in ((left, right), (right, left)):
+        node = sources(made).get(ast.unparse(known))
+        if node is not None and (found := made.object_at(node)):
+            return "alias", value_of(made, other).id_match, tuple(found), {}
+    values = value_of(made, left), value_of(made, right)
+    return "alias", made.guards.same_object, values, {}
 
 
 def value_of(made: Translator, tree: ast.expr) -> Any:

@@ -315,17 +315,33 @@ class Translator:
     def relation(self, kind: str, arguments: tuple[Any, ...]) -> None:
         """What is said about several values."""
 
-        def handles(managers: Any) -> list[Any]:
-            return [self.handle(self.recording.node_of(each)) for each in managers]
+        def nodes(managers: Any) -> list[Node]:
+            return [self.recording.node_of(each) for each in managers]
 
         if kind == "no_tensor_aliasing":
             self.say(kind, "distinct_objects")
-            self.guards.distinct_objects(*handles(arguments[0]))
+            self.guards.distinct_objects(*map(self.handle, nodes(arguments[0])))
         elif kind == "object_aliasing":
-            self.say(kind, "same_object")
-            self.guards.same_object(*handles(arguments[:2]))
+            self.same_object(kind, *nodes(arguments[:2]))
         else:
             raise RefusedError(f"relation {kind}")
+
+    def same_object(self, kind: str, first: Node, second: Node) -> None:
+        """That two values are one object."""
+        for known, other in ((first, second), (second, first)):
+            if found := self.object_at(known):
+                self.say(kind, "id_match")
+                self.handle(other).id_match(*found)
+                return
+        self.say(kind, "same_object")
+        self.guards.same_object(self.handle(first), self.handle(second))
+
+    def object_at(self, node: Node) -> list[Any]:
+        """The object that a leaf compares a node's value with, if one does. What is the
+        same object as that value is compared with it too: a check of one value can be
+        assumed, a relation is evaluated at each call."""
+        found = [given[0] for kind, given in node.leafs if kind == "id_match"]
+        return [] if self.literal else [*map(leafs.object_at, found[:1])]
 
 
 def translate(recording: Recording, literal: bool = False) -> Translation:
