@@ -175,7 +175,11 @@ private:
             if (source.is_lasting()) return source.stay;
         }
         if (!is_known_part(op, source)) {
-            add({source.object, child, number_, TestKind::step, {},
+            add({source.object,
+                 child,
+                 number_,
+                 TestKind::step,
+                 {},
                  fetch_of_step(op.code())});
         }
         return Stay::unknown;

@@ -5,11 +5,12 @@
 // How it works. The compiler puts an Assumption op before a run of ops that starts at
 // the globals and modules, or at one local or fetched value, and runs no user code; an
 // AssumptionEnd closes the run. While it is armed, the walk jumps the run after asking
-// whether it still holds, and gets the values that relations read from it. Else the run is walked as ever, and where it passes, its end
-// arms the assumption: arming.cpp reads each value again and notes what keeps each link
-// true: nothing (it cannot change), a watched dict (watched_dicts.h), a word in memory
-// that is compared, or the op itself, run again. These tests lie in the order of the
-// ops, so what a test reads is alive when those before it have passed.
+// whether it still holds, and gets the values that relations read from it. Else the run
+// is walked as ever, and where it passes, its end arms the assumption: arming.cpp reads
+// each value again and notes what keeps each link true: nothing (it cannot change), a
+// watched dict (watched_dicts.h), a word in memory that is compared, or the op itself,
+// run again. These tests lie in the order of the ops, so what a test reads is alive
+// when those before it have passed.
 //
 // Requirements that a change must keep: 1. a test that does not pass decides nothing
 // but that the run is walked, except a kind's on a value that the tests before it

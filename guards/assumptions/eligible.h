@@ -14,8 +14,8 @@ struct AssumedRun {
     bool pays;   ///< else none of them begins a run that does
 };
 
-/// Subtrees that run no user code, and that begin at globals, builtins or modules, or go
-/// through dicts from a local or from a value that the walk has fetched.
+/// Subtrees that run no user code, and that begin at globals, builtins or modules, or
+/// go through dicts from a local or from a value that the walk has fetched.
 class Eligible {
 public:
     /// O(nodes).

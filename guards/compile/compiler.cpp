@@ -26,29 +26,13 @@
 
 #include "block_builder.h"
 #include "places.h"
+#include "relation_joiner.h"
 
 namespace guardtree {
 namespace {
 
 /// Limits the stack that a walk needs: 8 bytes per value.
 constexpr size_t max_values = 4096;
-
-bool makes_reference(const Op& op) noexcept {
-    return dispatch(op, [](const auto& concrete) {
-        using T = std::remove_cvref_t<decltype(concrete)>;
-        if constexpr (GuardStep<T>) {
-            return returns_owned<T>;
-        } else {
-            return false;
-        }
-    });
-}
-
-bool may_take_over(const Op& op) noexcept {
-    return dispatch(op, [](const auto& concrete) {
-        return takes_places_over<std::remove_cvref_t<decltype(concrete)>>;
-    });
-}
 
 }  // namespace
 
@@ -238,28 +222,42 @@ private:
     }
 
     bool emit_relations() {
-        for (CheckId id = 0; id < tree_.relations().size(); ++id) {
-            const RelationCheck& relation = tree_.relations()[id];
-            if (relation.nodes.size() > max_values) {
-                refuse_size(relation.nodes.size());
-                return false;
+        const std::span<const RelationCheck> all = tree_.relations();
+        for (size_t first = 0; first < all.size();) {
+            const RelationRun run = join_relations(all.subspan(first), joined_keep_);
+            const size_t block = program_.ops_.size();
+            if (run.pays) {
+                program_.ops_.push_back(Op::relation_block(program_.joined_.size()));
+                program_.joined_.push_back(reading(run.relation, run.nodes));
             }
-            Op op = relation.relation;
-            op.id = id;
-            op.set_skip(program_.sources_.size());
-            op.place = static_cast<uint16_t>(relation.nodes.size());
-            for (const NodeId node : relation.nodes) {
-                const bool is_local = slot_[node] >= 0;
-                program_.sources_.push_back(
-                    {static_cast<uint16_t>(is_local ? slot_[node] : 0), is_local});
-                if (!is_local) {
-                    readers_.push_back({producer_[node], program_.ops_.size(),
-                                        program_.sources_.size() - 1});
+            for (const size_t end = first + run.count; first < end; ++first) {
+                if (all[first].nodes.size() > max_values) {
+                    refuse_size(all[first].nodes.size());
+                    return false;
                 }
+                Op op = reading(all[first].relation, all[first].nodes);
+                op.id = static_cast<CheckId>(first);
+                program_.ops_.push_back(op);
             }
-            program_.ops_.push_back(op);
+            if (run.pays)
+                program_.ops_[block].set_skip(program_.ops_.size() - block - 1);
         }
         return true;
+    }
+
+    /// A relation, the next op or in front of it, that reads the values of nodes.
+    Op reading(Op relation, std::span<const NodeId> nodes) {
+        relation.set_skip(program_.sources_.size());
+        relation.place = static_cast<uint16_t>(nodes.size());
+        const size_t op = program_.ops_.size();
+        for (const NodeId node : nodes) {
+            const bool is_local = slot_[node] >= 0;
+            const auto slot = static_cast<uint16_t>(is_local ? slot_[node] : 0);
+            if (!is_local)
+                readers_.push_back({producer_[node], op, program_.sources_.size()});
+            program_.sources_.push_back({slot, is_local});
+        }
+        return relation;
     }
 
     void keep_references() {
@@ -275,6 +273,7 @@ private:
             keep(id, tree_.relations()[id].note, true);
         }
         program_.references_ = tree_.references();
+        std::ranges::move(joined_keep_, std::back_inserter(program_.references_));
     }
 
     bool bind(Op& step) {
@@ -468,6 +467,7 @@ private:
     std::vector<size_t> producer_;
     std::vector<int> slot_;
     std::vector<Reader> readers_;
+    References joined_keep_;  ///< what joined relations refer to
     std::vector<size_t> last_read_;
     std::vector<bool> is_kept_;
     std::vector<bool> owned_;

@@ -188,6 +188,23 @@ concept KnowsByNodes = requires(const R& relation, std::span<const uint32_t> nod
     { relation.known_by_nodes(nodes, constants) } -> std::same_as<Known>;
 };
 
+/// One of several relations that are joined: for each of its values, in order, the
+/// index of that value in the joined relation.
+template <class R>
+struct JoinedPart {
+    R relation;
+    std::vector<uint16_t> values;
+};
+
+/// A relation that can evaluate several of its kind as one, which passes where all
+/// pass. Returns false if that does not pay. `keep` holds what `to` refers to.
+/// [compile: relation blocks]
+template <class R>
+concept JoinsRelations = requires(std::span<const JoinedPart<R>> parts, R& to,
+                                  References& keep) {
+    { R::join_relations(parts, to, keep) } -> std::same_as<bool>;
+};
+
 /// A relation that can say why its values do not pass. [run: explain]
 template <class R>
 concept TellsWhy =

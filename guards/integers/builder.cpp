@@ -98,6 +98,8 @@ bool IntegerBuilder::finish(int root, std::string& problem) {
     } else if (!IntegerCompiler(syntax_, to_).compile(root)) {
         problem = "it is nested too deeply";
     }
+    to_.syntax_ = std::move(syntax_);
+    to_.root_ = root;
     return problem.empty();
 }
 

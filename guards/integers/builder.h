@@ -7,26 +7,9 @@
 #include <vector>
 
 #include "expression.h"
+#include "syntax.h"
 
 namespace guardtree {
-
-enum class IntegerOperator : uint8_t {
-    disjunction,
-    conjunction,
-    negation,
-    equal,
-    not_equal,
-    less,
-    less_equal,
-    greater,
-    greater_equal,
-    add,
-    subtract,
-    multiply,
-    floor_divide,
-    modulo,
-    negative,
-};
 
 /// How an operator is written in Python. Operators with a higher precedence bind
 /// tighter.
@@ -74,34 +57,6 @@ constexpr bool is_unary(IntegerOperator operation) noexcept {
 constexpr const IntegerOperatorText& text_of(IntegerOperator operation) noexcept {
     return integer_operator_texts[static_cast<size_t>(operation)];
 }
-
-/// A node of the syntax tree; `left` and `right` are indices, -1 for none.
-struct IntegerSyntax {
-    enum class Kind : uint8_t {
-        constant,
-        name,
-        length,
-        size,
-        rank,
-        binary,
-        compare,
-        negative,
-        logic
-    };
-
-    Kind kind = Kind::constant;
-    IntegerOperator operation = {};  ///< unused in leaves
-    int name = -1;
-    int64_t constant = 0;  ///< for kind size: the dimension
-    int left = -1;
-    int right = -1;
-
-    bool is_leaf() const noexcept { return kind <= Kind::rank; }
-
-    bool is_claim() const noexcept {
-        return kind == Kind::compare || kind == Kind::logic;
-    }
-};
 
 /// Nodes are numbered and added after their operands. The text is written separately,
 /// from left to right. A number is -1 if the node could not be made; then the numbers

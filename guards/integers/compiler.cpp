@@ -10,32 +10,53 @@
 
 namespace guardtree {
 
-void IntegerCompiler::emit(Code code, Mode mode, uint16_t source, int64_t constant) {
-    to_.instructions_.emplace_back(code, mode, source, constant);
+void IntegerCompiler::emit(Code code, Mode mode, int source, int64_t constant) {
+    to_.instructions_.emplace_back(code, mode, static_cast<uint16_t>(source), constant);
 }
 
-void IntegerCompiler::emit_with_leaf(Code code, const IntegerSyntax& leaf) {
+/// Whether a result shall be kept for its other uses. Reading a leaf twice costs less.
+bool IntegerCompiler::shall_keep(int index) const {
     using Kind = IntegerSyntax::Kind;
+    const Kind kind = at(index).kind;
+    const int few = at(index).is_leaf() ? 2 : 1;
+    return !uses_.empty() && uses_[static_cast<size_t>(index)] > few &&
+           kept(index) < 0 && kind != Kind::constant && kind != Kind::name &&
+           skippable_ == 0 &&
+           kept_count_ < static_cast<int>(IntegerExpression::max_kept);
+}
+
+/// Whether a node can be the operand of an instruction.
+bool IntegerCompiler::is_at_hand(int index) const {
+    return kept(index) >= 0 || (at(index).is_leaf() && !shall_keep(index));
+}
+
+/// Emits an instruction with a leaf or a kept result as its operand.
+void IntegerCompiler::emit_with(Code code, int operand) {
+    using Kind = IntegerSyntax::Kind;
+    if (kept(operand) >= 0) return emit(code, Mode::kept, kept(operand));
+    const IntegerSyntax& leaf = at(operand);
     Mode mode = Mode::constant;
     if (leaf.kind == Kind::name) mode = Mode::value;
     if (leaf.kind == Kind::length) mode = Mode::length;
     if (leaf.kind == Kind::size) mode = Mode::size;
     if (leaf.kind == Kind::rank) mode = Mode::rank;
-    const int source = mode == Mode::constant ? 0 : leaf.name;
-    emit(code, mode, static_cast<uint16_t>(source), leaf.constant);
+    emit(code, mode, mode == Mode::constant ? 0 : leaf.name, leaf.constant);
 }
 
 void IntegerCompiler::number(int index, bool keeps_accumulator) {
     const IntegerSyntax& node = at(index);
-    if (node.is_leaf()) {
-        emit_with_leaf(keeps_accumulator ? Code::push : Code::set, node);
+    if (kept(index) >= 0 || node.is_leaf()) {
+        emit_with(keeps_accumulator ? Code::push : Code::set, index);
         if (keeps_accumulator) deepest_ = std::max(deepest_, ++depth_);
     } else if (node.kind == IntegerSyntax::Kind::negative) {
         number(node.right, keeps_accumulator);
-        emit(Code::negate, Mode::constant, 0, 0);
+        emit(Code::negate, Mode::constant);
     } else {
         operation(node, keeps_accumulator);
     }
+    if (!shall_keep(index)) return;
+    emit(Code::keep, Mode::constant, kept_count_);
+    kept_[static_cast<size_t>(index)] = kept_count_++;
 }
 
 void IntegerCompiler::operation(const IntegerSyntax& node, bool keeps_accumulator) {
@@ -56,24 +77,30 @@ void IntegerCompiler::operation(const IntegerSyntax& node, bool keeps_accumulato
     }};
     const auto [straight, swapped] = codes[static_cast<size_t>(node.operation) -
                                            static_cast<size_t>(IntegerOperator::equal)];
-    if (at(node.right).is_leaf()) {
-        number(node.left, keeps_accumulator);
-        emit_with_leaf(straight, at(node.right));
-    } else if (at(node.left).is_leaf()) {
+    if (is_at_hand(node.left) && !is_at_hand(node.right)) {
         number(node.right, keeps_accumulator);
-        emit_with_leaf(swapped, at(node.left));
+        emit_with(swapped, node.left);
+        return;
+    }
+    number(node.left, keeps_accumulator);
+    if (is_at_hand(node.right)) {
+        emit_with(straight, node.right);
     } else {
-        number(node.left, keeps_accumulator);
         number(node.right, true);
-        emit(swapped, Mode::stack, 0, 0);
+        emit(swapped, Mode::stack);
         --depth_;
     }
+}
+
+void IntegerCompiler::skip_from(size_t place) {
+    to_.instructions_[place].constant =
+        static_cast<int64_t>(to_.instructions_.size() - place - 1);
 }
 
 void IntegerCompiler::logic(const IntegerSyntax& node) {
     if (node.operation == IntegerOperator::negation) {
         claim(node.right);
-        emit(Code::invert, Mode::constant, 0, 0);
+        emit(Code::invert, Mode::constant);
         return;
     }
     claim(node.left);
@@ -81,10 +108,11 @@ void IntegerCompiler::logic(const IntegerSyntax& node) {
                           ? Code::skip_if_false
                           : Code::skip_if_true;
     const size_t place = to_.instructions_.size();
-    emit(skip, Mode::constant, 0, 0);
+    emit(skip, Mode::constant);
+    ++skippable_;
     claim(node.right);
-    to_.instructions_[place].constant =
-        static_cast<int64_t>(to_.instructions_.size() - place - 1);
+    --skippable_;
+    skip_from(place);
 }
 
 void IntegerCompiler::claim(int index) {
@@ -99,6 +127,20 @@ void IntegerCompiler::claim(int index) {
 bool IntegerCompiler::compile(int root) {
     claim(root);
     to_.recognize_comparison();
+    return deepest_ <= IntegerExpression::max_depth;
+}
+
+bool IntegerCompiler::compile_all(std::span<const int> roots, std::vector<int> uses) {
+    uses_ = std::move(uses);
+    std::vector<size_t> exits;
+    for (size_t i = 0; i < roots.size(); ++i) {
+        if (i > 0) {
+            exits.push_back(to_.instructions_.size());
+            emit(Code::skip_if_false, Mode::constant);
+        }
+        claim(roots[i]);
+    }
+    for (const size_t exit : exits) skip_from(exit);
     return deepest_ <= IntegerExpression::max_depth;
 }
 

@@ -45,6 +45,7 @@ struct IntegerExpression::Machine {
     int64_t accumulator = 0;
     size_t depth = 0;
     int64_t stack[max_depth];
+    int64_t kept[max_kept];
     /// Of the tensor whose size was read last. Most conditions read one.
     const int64_t* sizes = nullptr;
     unsigned rank = 0;
@@ -55,10 +56,7 @@ struct IntegerExpression::Machine {
             sizes = find_tensor_sizes(values[at.source], rank);
             sized = at.source;
         }
-        int64_t dimension = at.constant;
-        if (!sizes || !find_dimension(rank, dimension)) return false;
-        to = sizes[dimension];
-        return true;
+        return size_at(sizes, rank, at.constant, to);
     }
 
     template <Mode mode>
@@ -67,6 +65,8 @@ struct IntegerExpression::Machine {
             to = at.constant;
         } else if constexpr (mode == Mode::stack) {
             to = stack[--depth];
+        } else if constexpr (mode == Mode::kept) {
+            to = kept[at.source];
         } else if constexpr (mode == Mode::value) {
             return read_integer(values[at.source], to);
         } else if constexpr (mode == Mode::length) {
@@ -134,12 +134,13 @@ bool IntegerExpression::run_all(PyObject* const* values,
 // clang-format off
 #define X(code)                                                            \
     &&code##_stack, &&code##_constant, &&code##_value, &&code##_length,    \
-    &&code##_size, &&code##_rank, nullptr, nullptr,
+    &&code##_size, &&code##_rank, &&code##_kept, nullptr,
         GUARDTREE_INTEGER_OPERATIONS(X)
 #undef X
-        // both(skip_if_false, constant), both(skip_if_true, constant)
+        // of these with mode `constant`
         nullptr, &&skip_if_false, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
-        nullptr, &&skip_if_true};
+        nullptr, &&skip_if_true, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+        nullptr, &&keep};
 #define GUARDTREE_NEXT                         \
     if (++at >= end) goto done;                \
     goto* labels[at->operation]
@@ -153,7 +154,8 @@ bool IntegerExpression::run_all(PyObject* const* values,
     GUARDTREE_MODE(code, value)    \
     GUARDTREE_MODE(code, length)   \
     GUARDTREE_MODE(code, size)     \
-    GUARDTREE_MODE(code, rank)
+    GUARDTREE_MODE(code, rank)     \
+    GUARDTREE_MODE(code, kept)
     goto* labels[at->operation];
     GUARDTREE_INTEGER_OPERATIONS(X)
 #undef X
@@ -164,6 +166,9 @@ skip_if_false:
     GUARDTREE_NEXT;
 skip_if_true:
     if (machine.accumulator) at += at->constant;
+    GUARDTREE_NEXT;
+keep:
+    machine.kept[at->source] = machine.accumulator;
     GUARDTREE_NEXT;
 #undef GUARDTREE_NEXT
 #pragma GCC diagnostic pop

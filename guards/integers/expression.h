@@ -13,6 +13,8 @@
 #include "../../framelocals/compiler.h"
 #include "../../framelocals/cpython/compact_int.h"
 
+#include "syntax.h"
+
 /// The operations of instructions on the accumulator and an operand.
 // clang-format off: one to a line
 #define GUARDTREE_INTEGER_OPERATIONS(X) \
@@ -80,6 +82,18 @@ public:
     /// The expression in Python with its own names and normalised blanks.
     const std::string& source() const noexcept { return source_; }
 
+    /// A condition of several that are joined: for each of its names, in order, the
+    /// index of the value in the joined condition.
+    struct Part {
+        const IntegerExpression* condition;
+        std::span<const uint16_t> values;
+    };
+
+    /// Makes a condition that is true where all parts are. It evaluates what they have
+    /// in common once. It has no text and no names. Returns false if that does not pay,
+    /// or needs a deeper stack than there is.
+    static bool join(std::span<const Part> parts, IntegerExpression& to);
+
     /// Parses `text`. Returns false with a message that says where it is not such an
     /// expression.
     static bool parse(std::string_view text, IntegerExpression& to,
@@ -88,6 +102,7 @@ public:
 private:
     friend class IntegerBuilder;
     friend class IntegerCompiler;
+    friend class IntegerJoiner;
 
     enum class Code : uint8_t {
 #define X(code) code,
@@ -95,10 +110,11 @@ private:
 #undef X
             skip_if_false,
         skip_if_true,
+        keep,  ///< copies the accumulator to a kept result
     };
 
     /// The source of an instruction's right operand.
-    enum class Mode : uint8_t { stack, constant, value, length, size, rank };
+    enum class Mode : uint8_t { stack, constant, value, length, size, rank, kept };
 
     /// The index of a label in run_all: one per pair.
     static constexpr unsigned both(Code code, Mode mode) noexcept {
@@ -113,7 +129,7 @@ private:
               constant(number) {}
 
         uint16_t operation;  ///< both(code, mode)
-        uint16_t source;     ///< index of a name
+        uint16_t source;     ///< index of a name, or of a kept result
         int64_t constant;    ///< or a dimension, or the number of instructions to skip
     };
 
@@ -126,6 +142,7 @@ private:
     };
 
     static constexpr size_t max_depth = 16;  ///< of the stack below the accumulator
+    static constexpr size_t max_kept = 16;   ///< results that are used again
 
     enum class Outcome : uint8_t { fails, holds, undefined };
 
@@ -178,6 +195,8 @@ private:
     std::vector<std::string> names_;
     std::vector<Piece> pieces_;
     std::string source_;
+    std::vector<IntegerSyntax> syntax_;  ///< operands come before their operators
+    int root_ = -1;
 };
 
 }  // namespace guardtree

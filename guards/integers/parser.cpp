@@ -177,6 +177,11 @@ private:
             const bool negates = token_ == "-";
             if (++depth_ > IntegerBuilder::max_nesting) return refuse("less nesting");
             keep_token();
+            if (negates && token_ == "9223372036854775808") {  // fits in 64 bits so
+                --depth_;
+                keep_token();
+                return added(builder_.add_constant(INT64_MIN));
+            }
             const int inner = factor();
             --depth_;
             demand_number(inner);

@@ -180,6 +180,17 @@ bool calls_python(const Op& op) noexcept {
                          : std::ranges::any_of(inner, calls_python);
 }
 
+bool makes_reference(const Op& op) noexcept {
+    return dispatch(op, []<class T>(const T&) {
+        if constexpr (GuardStep<T>) return returns_owned<T>;
+        return false;
+    });
+}
+
+bool may_take_over(const Op& op) noexcept {
+    return dispatch(op, []<class T>(const T&) { return takes_places_over<T>; });
+}
+
 std::vector<Keys> keys_of(const Op& kind) {
     return dispatch(kind, [](const auto& concrete) {
         std::vector<Keys> all;

@@ -37,6 +37,7 @@ enum class OpCode : uint16_t {
     // Ops that only the compiler adds; no tree contains them.
     ItemBlock,      ///< item_block.h
     NameBlock,      ///< name_block.h
+    RelationBlock,  ///< before relations that one joined relation decides
     Assumption,     ///< assumptions/assumption.h
     AssumptionEnd,  ///< after the ops that an assumption covers
     Done,           ///< after all other ops
@@ -125,6 +126,13 @@ public:
         new (payload_) NameBlockOperands(operands);
     }
 
+    /// A RelationBlock of the program's joined relation `number`.
+    static Op relation_block(size_t number) noexcept {
+        Op made(OpCode::RelationBlock, nullptr);
+        made.id = static_cast<uint32_t>(number);
+        return made;
+    }
+
     /// An Assumption or AssumptionEnd of `of`, or Done, whose `of` is null.
     Op(OpCode code, Assumption* of) noexcept
         : dispatch_code_(static_cast<uint16_t>(static_cast<unsigned>(code) * 2)) {
@@ -207,12 +215,16 @@ public:
     uint32_t skip : 31 = 0;
     /// Remembering steps: other steps look up names in the same object.
     uint32_t is_shared : 1 = 0;
-    /// The id in the tree: node of a step, check of a kind, number of a relation.
+    /// The id in the tree: node of a step, check of a kind, number of a relation. Of a
+    /// RelationBlock the number of its joined relation.
     uint32_t id = 0;
 
 private:
     alignas(8) std::byte payload_[op_payload_size] = {};
 };
+
+/// A RelationBlock gathers the values of its joined relation on the stack.
+inline constexpr size_t max_joined_values = 64;
 
 static_assert(sizeof(Op) == 32 && std::is_trivially_copyable_v<Op>,
               "two ops to a cache line");
@@ -295,6 +307,12 @@ std::span<const Op> inner_kinds_of(const Op& kind) noexcept;
 /// Whether an op may run user code. A kind that contains other kinds does if one of
 /// them does.
 bool calls_python(const Op& op) noexcept;
+
+/// Whether an op is a step that returns a new reference.
+bool makes_reference(const Op& op) noexcept;
+
+/// Whether a step may reuse the place of a value that no op needs any more (kind.h).
+bool may_take_over(const Op& op) noexcept;
 
 /// The keys by which a table finds entries with this kind. Empty if the kind has none.
 /// Not for the walk.

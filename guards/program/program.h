@@ -105,6 +105,11 @@ public:
         return {sources_.data() + first, relation.place};
     }
 
+    /// What a RelationBlock evaluates. No walk reports it.
+    const Op& joined_relation(const Op& block) const noexcept {
+        return joined_[block.id];
+    }
+
     std::span<const BlockItem> block_items() const noexcept { return block_items_; }
 
     std::span<const NameRow> name_rows() const noexcept { return name_rows_; }
@@ -177,6 +182,7 @@ private:
     bool is_leaf_ = true;
     std::vector<SlotName> names_;
     std::vector<RelationSource> sources_;
+    std::vector<Op> joined_;  ///< relations; at most max_joined_values values each
     std::vector<BlockItem> block_items_;
     std::vector<NameRow> name_rows_;
     std::vector<Note> notes_;  ///< of checks, then of relations, each sorted by id

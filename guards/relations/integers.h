@@ -24,6 +24,7 @@ struct Integers {
         {"'len(xs) % 8 == 0'", "('a' * 16,)", "([1],)"},
         {"'a // b == -2 and a % b == 1'", "(-5, 3)", "(5, 3)"},
         {"'a + 1 > a'", "(2**62,)", "(2**63 - 1,)"},
+        {"'a == -9223372036854775808'", "(-(2**63),)", "(2**63 - 1,)"},
         {"'a == 1'", "(1,)", "(True,)"},
         {"'x == 0 or 10 // x == 5'", "(0,)", "(3,)"},
         {"'a.shape[1] == b.shape[0] and a.ndim == 2'",
@@ -67,6 +68,9 @@ struct Integers {
         if (std::ranges::count(constants, nullptr)) return Known::nothing;
         return known_to(check(constants));
     }
+
+    static bool join_relations(std::span<const JoinedPart<Integers>> parts,
+                               Integers& to, References& keep);
 
     bool check(std::span<PyObject*> values) const noexcept {
         return expression.value->holds(values);

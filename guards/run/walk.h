@@ -196,6 +196,29 @@ Verdict run_relation(const Program& program, const Op& op, const SlotWord* slots
     return relation.check(gathered) ? Verdict::pass : Verdict::fail;
 }
 
+/// Evaluates a joined relation. Its values have no scratch memory in the walk.
+[[gnu::noinline]] inline bool run_joined(const Program& program, const Op& joined,
+                                         const SlotWord* slots,
+                                         PyObject* const* values) noexcept {
+    PyObject* gathered[max_joined_values];
+    size_t count = 0;
+    for (const RelationSource& source : program.sources_of(joined)) {
+        gathered[count] = value_of(source, slots, values);
+        if (!gathered[count++]) return false;
+    }
+    const std::span<PyObject*> all(gathered, count);
+    switch (joined.code()) {
+#define X(type, stem)                                                            \
+    case OpCode::type:                                                           \
+        if constexpr (JoinsRelations<type>) return joined.as<type>().check(all); \
+        break;
+        GUARDTREE_RELATIONS(X)
+#undef X
+    default: break;
+    }
+    unreachable();
+}
+
 template <Walkable W>
 bool run_items(const Program& program, const Op& op, const SlotWord* slots,
                PyObject* const* values) noexcept {
@@ -298,6 +321,8 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
         &&item_block,
         &&name_block,
         &&name_block,
+        &&relation_block,
+        &&relation_block,
         &&assumption,
         &&assumption,
         &&assumption_end,
@@ -358,6 +383,17 @@ item_block:
 name_block:
     if constexpr (!Observer::hears_each && std::same_as<W, View>) {
         verdict = run_names(program, view, *op, slots, values, owned_count)
+                      ? Verdict::pass
+                      : Verdict::fail;
+        if (verdict != Verdict::pass) goto not_passed;
+        op += op->skip;
+    }
+    ++op;
+    GUARDTREE_NEXT;
+
+relation_block:
+    if constexpr (!Observer::hears_each && std::same_as<W, View>) {
+        verdict = run_joined(program, program.joined_relation(*op), slots, values)
                       ? Verdict::pass
                       : Verdict::fail;
         if (verdict != Verdict::pass) goto not_passed;

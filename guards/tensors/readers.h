@@ -62,14 +62,21 @@ inline const int64_t* find_tensor_sizes(PyObject* value, unsigned& rank) noexcep
     return reader ? reader->find_sizes(value, reader->context, rank) : nullptr;
 }
 
+/// One of these sizes. A negative index counts from the end. Returns false if there is
+/// no such dimension.
+inline bool size_at(const int64_t* sizes, unsigned rank, int64_t index,
+                    int64_t& to) noexcept {
+    if (!sizes || !find_dimension(rank, index)) return false;
+    to = sizes[index];
+    return true;
+}
+
 /// Reads a size, a stride or the rank. A negative index counts from the end. Returns
 /// false if there is no such value.
 inline bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
     unsigned rank = 0;
     const int64_t* sizes = find_tensor_sizes(value, rank);
-    if (!sizes || !find_dimension(rank, index)) return false;
-    to = sizes[index];
-    return true;
+    return size_at(sizes, rank, index, to);
 }
 
 bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept;

@@ -1,4 +1,4 @@
-"""Relations that read values of assumed guards: the assumption hands the values over."""
+"""Relations that read values of assumed guards, which the assumption hands over."""
 
 from __future__ import annotations
 

@@ -323,7 +323,8 @@ OF_OWNERS: list[list[Any]] = [
 RELATIONS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.integers("a <= b", a=g.global_("a"), b=g.global_("b")),
     lambda g: g.integers(
-        "a <= b", a=g.global_("thing").instance_attr("a"), b=g.local("x").plain_attr("b")
+        "a <= b",
+        a=g.global_("thing").instance_attr("a"), b=g.local("x").plain_attr("b"),
     ),
     lambda g: g.integers("0 < a", a=g.global_("mapping").dict_item("k").dict_item("a")),
     lambda g: g.same_object(

@@ -1,0 +1,54 @@
+// The syntax tree of an integer expression.
+// SPDX-License-Identifier: MIT
+#pragma once
+#include <cstdint>
+
+namespace guardtree {
+
+enum class IntegerOperator : uint8_t {
+    disjunction,
+    conjunction,
+    negation,
+    equal,
+    not_equal,
+    less,
+    less_equal,
+    greater,
+    greater_equal,
+    add,
+    subtract,
+    multiply,
+    floor_divide,
+    modulo,
+    negative,
+};
+
+/// A node of the syntax tree; `left` and `right` are indices, -1 for none.
+struct IntegerSyntax {
+    enum class Kind : uint8_t {
+        constant,
+        name,
+        length,
+        size,
+        rank,
+        binary,
+        compare,
+        negative,
+        logic
+    };
+
+    Kind kind = Kind::constant;
+    IntegerOperator operation = {};  ///< unused in leaves
+    int name = -1;
+    int64_t constant = 0;  ///< for kind size: the dimension
+    int left = -1;
+    int right = -1;
+
+    bool is_leaf() const noexcept { return kind <= Kind::rank; }
+
+    bool is_claim() const noexcept {
+        return kind == Kind::compare || kind == Kind::logic;
+    }
+};
+
+}  // namespace guardtree
