@@ -102,9 +102,9 @@ struct TensorBounds {
 struct TensorPattern {
     PyTypeObject* type = nullptr;  ///< the exact type; null for any type of the reader
     /// Size and stride of each dimension, alternating. Set if all sizes and strides are
-    /// exact, element type, device and rank are compared, and otherwise only raw
-    /// dispatch keys and flags that the reader knows. An example tensor gives such a
-    /// pattern. Otherwise null.
+    /// exact, element type, device and rank are compared, and otherwise only dispatch
+    /// keys and flags that the reader knows. An example tensor gives such a pattern.
+    /// Otherwise null.
     const int64_t* plain = nullptr;
     uint64_t plain_kind = 0;  ///< with `plain`: the reader's own encoding of `kind`
     /// with `plain`: the result of TensorReader::plain_dtype
@@ -113,6 +113,7 @@ struct TensorPattern {
     uint32_t flags_mask = 0;
     uint64_t dispatch_keys = 0;
     uint64_t dispatch_keys_mask = 0;  ///< with `plain`: all bits, or none
+    bool are_keys_local = false;      ///< after the thread's included and excluded keys
     /// A copy of `plain` for at most this many dimensions, to avoid following a
     /// pointer.
     static constexpr unsigned near_dimensions = 4;
@@ -121,7 +122,6 @@ struct TensorPattern {
     uint64_t kind = 0;
     uint64_t kind_mask = 0;  ///< the bits of kind to compare
     bool has_dispatch_keys = false;
-    bool are_keys_local = false;  ///< after the thread's included and excluded keys
     /// only element type, device, rank, layout and alignment are compared
     bool is_brief = false;
     bool has_storage_offset = false;
@@ -171,7 +171,7 @@ struct TensorReader {
 };
 
 inline constexpr uint32_t TensorReader::current_version =
-    3 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
+    4 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
     sizeof(TensorReader) << 24;
 
 /// The name of the capsules that pass a TensorReader to guardtree.
@@ -297,6 +297,52 @@ template <class R>
     return !pattern.dtype || same_dtype_object(facts.dtype, pattern.dtype);
 }
 
+/// Matches a plain pattern, whose `are_keys_local` is given.
+template <class R, bool are_keys_local>
+[[gnu::always_inline]] inline bool matches_plain_pattern(const TensorPattern& pattern,
+                                                         PyObject* value,
+                                                         const void* context) noexcept {
+    TensorFacts facts;
+    static_assert(
+        !requires { R::plain_kind(0); } ||
+            requires { R::read_plain(pattern, value, context, facts); },
+        "a reader with a plain_kind needs read_plain(pattern, value, context, to)");
+    if constexpr (requires { R::read_plain(pattern, value, context, facts); }) {
+        if (!R::read_plain(pattern, value, context, facts)) return false;
+    } else {
+        if (!R::read(value, context, facts)) return false;
+    }
+    uint64_t differs = facts.kind ^ pattern.plain_kind;
+    constexpr uint32_t flags = R::known_flags & ~R::late_flags;
+    if constexpr (flags != 0) {
+        differs |= (facts.flags ^ pattern.flags) & pattern.flags_mask & flags;
+    }
+    if constexpr (R::knows_dispatch_keys) {
+        const uint64_t keys =
+            are_keys_local ? R::local_keys(facts.dispatch_keys) : facts.dispatch_keys;
+        differs |= (keys ^ pattern.dispatch_keys) & pattern.dispatch_keys_mask;
+    }
+    if (differs) [[unlikely]]
+        return false;
+    if constexpr (R::may_be_compact) {
+        if (facts.is_compact) return matches_any_pattern<R>(pattern, value, context);
+    }
+    if (facts.rank() > TensorPattern::near_dimensions) [[unlikely]] {
+        if (!has_sizes(facts, pattern.plain)) return false;
+    } else if (!has_sizes(facts, pattern.near)) {
+        return false;
+    }
+    return R::has_late_flags(pattern, value);
+}
+
+/// The same for keys of the thread. Apart, because the call for them needs a frame.
+template <class R>
+[[gnu::noinline]] bool matches_local_pattern(const TensorPattern& pattern,
+                                             PyObject* value,
+                                             const void* context) noexcept {
+    return matches_plain_pattern<R, true>(pattern, value, context);
+}
+
 /// A base for readers that read all flags immediately.
 struct EagerReader {
     static constexpr uint32_t late_flags = 0;
@@ -324,36 +370,11 @@ template <class R>
         }
         return matches_any_pattern<R>(pattern, value, context);
     }
-    TensorFacts facts;
-    static_assert(
-        !requires { R::plain_kind(0); } ||
-            requires { R::read_plain(pattern, value, context, facts); },
-        "a reader with a plain_kind needs read_plain(pattern, value, context, to)");
-    if constexpr (requires { R::read_plain(pattern, value, context, facts); }) {
-        if (!R::read_plain(pattern, value, context, facts)) return false;
-    } else {
-        if (!R::read(value, context, facts)) return false;
-    }
-    uint64_t differs = facts.kind ^ pattern.plain_kind;
-    constexpr uint32_t flags = R::known_flags & ~R::late_flags;
-    if constexpr (flags != 0) {
-        differs |= (facts.flags ^ pattern.flags) & pattern.flags_mask & flags;
-    }
     if constexpr (R::knows_dispatch_keys) {
-        differs |=
-            (facts.dispatch_keys ^ pattern.dispatch_keys) & pattern.dispatch_keys_mask;
+        if (pattern.are_keys_local)
+            return matches_local_pattern<R>(pattern, value, context);
     }
-    if (differs) [[unlikely]]
-        return false;
-    if constexpr (R::may_be_compact) {
-        if (facts.is_compact) return matches_any_pattern<R>(pattern, value, context);
-    }
-    if (facts.rank() > TensorPattern::near_dimensions) [[unlikely]] {
-        if (!has_sizes(facts, pattern.plain)) return false;
-    } else if (!has_sizes(facts, pattern.near)) {
-        return false;
-    }
-    return R::has_late_flags(pattern, value);
+    return matches_plain_pattern<R, false>(pattern, value, context);
 }
 
 /// Converts a dimension, which may be negative as in Python, to one from 0 on. Returns

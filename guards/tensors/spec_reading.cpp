@@ -305,8 +305,7 @@ private:
             tensor_dtype_mask | tensor_device_mask | tensor_rank_mask;
         return to_.reader && pattern.kind_mask == counts && pattern.sizes &&
                pattern.strides && !pattern.dtype && !pattern.has_storage_offset &&
-               !pattern.alignment && !pattern.are_keys_local &&
-               std::ranges::all_of(to_.sizes, is_exact) &&
+               !pattern.alignment && std::ranges::all_of(to_.sizes, is_exact) &&
                std::ranges::all_of(to_.strides, is_exact);
     }
 
