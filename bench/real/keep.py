@@ -43,6 +43,7 @@ KEPT = (
 OF_TORCH = (
     "native", "native_pure", "python", "compute", "size", "stride", "storage_offset",
 )  # fmt: skip
+MODULE = types.ModuleType
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))
 
 
@@ -222,14 +223,16 @@ class Values:
     def document(self, value: Any, found: list[Any]) -> dict[str, Any]:
         """What another object has to have to look like this one."""
         kind = type(value)
+        made: dict[str, Any]
         if kind in PLAIN or kind in (tuple, frozenset) and leafs.are_constant(value):
             return {"is": "constant", "repr": repr(value)}
         if isinstance(value, type):
             return self.of_type(value, found)
-        if isinstance(value, types.ModuleType):
+        if isinstance(value, MODULE):
             names = {name for name, _ in found}
             fill = sum(repr(name) not in names for name in vars(value))
-            return {"is": "module", "name": value.__name__, "at": found, "fill": fill}
+            made = {"is": "module", "name": value.__name__, "at": found, "fill": fill}
+            return made if kind is MODULE else made | {"type": self.place(kind)}
         if isinstance(value, (types.FunctionType, types.MethodType, types.CellType)):
             return {"is": kind.__name__, "at": found}
         if isinstance(value, types.CodeType):
@@ -237,7 +240,7 @@ class Values:
             return {"is": "code", "name": value.co_name, "free": free}
         if isinstance(value, weakref.ref):
             return {"is": "weakref", "at": found}
-        made: dict[str, Any] = {"is": "object", "type": self.place(kind), "at": found}
+        made = {"is": "object", "type": self.place(kind), "at": found}
         if isinstance(value, dict):
             made["keys"] = [self.key(each) for each in dict.keys(value)]
         elif isinstance(value, (list, tuple, set, frozenset)):
@@ -253,6 +256,8 @@ class Values:
 
     def of_type(self, kind: type, found: list[Any]) -> dict[str, Any]:
         """A type of the standard library by its name, another by what it is made of."""
+        if kind is MODULE:  # builtins do not name it
+            return {"is": "type", "of": "types", "name": "ModuleType"}
         if kind.__module__ in sys.stdlib_module_names and "." not in kind.__qualname__:
             module = sys.modules.get(kind.__module__)
             if getattr(module, kind.__name__, None) is kind:

@@ -135,7 +135,8 @@ class Lookalikes:
             setattr(made, name, value)
 
     def make_module(self, place: int, told: dict[str, Any]) -> None:
-        made = self.made[place] = types.ModuleType(told["name"])
+        kind = self[told["type"]] if "type" in told else types.ModuleType
+        made = self.made[place] = kind(told["name"])
         own = vars(made)
         own.update((f"filled_{i}", None) for i in range(told["fill"]))
         own.update(self.found(told))

@@ -102,6 +102,14 @@ def test_both_engines_agree_on_each_change(name: str) -> None:
         assert found.failed > 10
 
 
+def test_an_alias_of_an_object_that_is_compared_is_compared_with_it() -> None:
+    (tree,) = trees("encoder_layer")
+    for literal, ours in ((False, "id_match"), (True, "same_object")):
+        said = translate.translate(tree.recording, literal).said
+        aliases = {word for theirs, word in said if "alias" in theirs}
+        assert aliases == {ours}
+
+
 class Named:
     """Reads one attribute by a property, and makes up another."""
 
