@@ -84,14 +84,15 @@ def test_a_relation_that_fails_leaves_nothing_owned() -> None:
     guards = Guards(function_with(x=Thing(f=Thing(), g=1)))
     x = guards.function.__globals__["x"]
     root = guards.global_("x")
-    guards.integers(
-        "n < k", n=root.instance_attr("g"), k=guards.local("x").type_match(int)
-    )
+    n, k = root.instance_attr("g"), guards.local("x").type_match(int)
+    for text in ("n < k", "n * n < k + 1"):  # which are joined
+        guards.integers(text, n=n, k=k)
     guards.distinct_objects(root.instance_attr("f"), guards.local("y"))
     guards.local("y").python(lambda value: True)
     counts = sys.getrefcount(x.f)
-    for k, y, answer in [(2, None, True)] * 9 + [(0, None, False), (2, x.f, False)] * 9:
-        assert guards.check({"x": k, "y": y}) is answer
-    del y
+    passing, failing = (2, None, True), [(0, None, False), (2, x.f, False)]
+    for number, y, answer in [passing] * 9 + failing * 9:
+        assert guards.check({"x": number, "y": y}) is answer
+    del y, failing
     left = sys.getrefcount(x.f)
     assert left == counts
