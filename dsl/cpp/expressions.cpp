@@ -197,12 +197,9 @@ private:
     bool add_number(IntegerBuilder& to, int& term) {
         int64_t number = 0;
         if (!next_integer(number)) return false;
-        const int nesting = number == INT64_MIN ? 2 : number < 0;
-        if (nesting_ + nesting > IntegerBuilder::max_nesting)
+        if (nesting_ + (number < 0) > IntegerBuilder::max_nesting)
             return refuse_claim("expected less nesting");
-        // The smallest one cannot be written as a literal.
-        to.write(number == INT64_MIN ? "(-9223372036854775807 - 1)"
-                                     : std::to_string(number));
+        to.write(std::to_string(number));
         term = to.add_constant(number);
         return true;
     }

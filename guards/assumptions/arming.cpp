@@ -43,11 +43,8 @@ public:
           view_(view),
           values_(program.value_count()),
           is_handed_(program.value_count(), false) {
-        for (const Op& op : program.ops()) {
-            if (!op.is_relation()) continue;
-            for (const RelationSource& source : program.sources_of(op))
-                if (!source.from_local) is_handed_[source.index] = true;
-        }
+        for (const RelationSource& source : program.sources())
+            if (!source.from_local) is_handed_[source.index] = true;
     }
 
     /// `start`: what the run starts at, which may be another object next time.
@@ -121,7 +118,7 @@ private:
                 stay = Stay::compared;
             }
             values_[op.destination] = {child, stay};
-            // What a relation reads has its place for itself (compiler.cpp).
+            // No other step stores in a place that a relation reads (places.h).
             if (is_handed_[op.destination]) handed_.push_back({child, op.destination});
             return true;
         } else {

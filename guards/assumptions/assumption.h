@@ -5,17 +5,19 @@
 // How it works. The compiler puts an Assumption op before a run of ops that starts at
 // the globals and modules, or at one local or fetched value, and runs no user code; an
 // AssumptionEnd closes the run. While it is armed, the walk jumps the run after asking
-// whether it still holds, and gets the values that relations read from it. Else the run
-// is walked as ever, and where it passes, its end arms the assumption: arming.cpp reads
-// each value again and notes what keeps each link true: nothing (it cannot change), a
-// watched dict (watched_dicts.h), a word in memory that is compared, or the op itself,
-// run again. These tests lie in the order of the ops, so what a test reads is alive
-// when those before it have passed.
+// whether it still holds; the assumption then stores the values that relations read.
+// Else the run is walked as ever, and where it passes, its end arms the assumption:
+// arming.cpp reads each value again and notes what keeps each link true: nothing (it
+// cannot change), a watched dict (watched_dicts.h), a word in memory that is compared,
+// or the op itself, run again. These tests lie in the order of the ops, so what a test
+// reads is alive when those before it have passed.
 //
 // Requirements that a change must keep: 1. a test that does not pass decides nothing
 // but that the run is walked, except a kind's on a value that the tests before it
 // reached; 2. a value that a test names by address is alive, held, or told apart from
-// another object at the same address by what is compared.
+// another object at the same address by what is compared; 3. an object that is handed
+// over is alive whenever the tests pass, also while the finalizer of the value that was
+// there before runs.
 #pragma once
 #include <Python.h>
 
@@ -144,11 +146,11 @@ private:
 
     void take_uses_back() noexcept;
 
-    // What a check reads comes first. Borrowed: compared, never read.
+    // What a check reads comes first. These three are borrowed: compared, never read.
     const void* told_for_ = this;  ///< armed for it, and nothing to compare; else this
     const void* armed_for_ = nullptr;
     const void* builtins_ = nullptr;
-    std::vector<HandedValue> handed_;
+    std::vector<HandedValue> handed_;  ///< read only while it holds
     std::vector<KeptWord> words_;
     std::vector<AssumptionTest> tests_;
     /// The word that each test compares, or a word that always differs if the test does

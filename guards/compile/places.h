@@ -29,6 +29,7 @@ public:
         return static_cast<uint16_t>(place);
     }
 
+    /// A place that no other value gets.
     uint16_t take_for_good() { return static_cast<uint16_t>(end_++); }
 
     size_t end() const noexcept { return end_; }

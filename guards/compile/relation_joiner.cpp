@@ -10,7 +10,7 @@
 namespace guardtree {
 namespace {
 
-/// Joining takes this many at once, because compiling a condition is recursive.
+/// If joining some does not pay, the next attempt begins behind them.
 constexpr size_t max_joined = 64;
 
 template <JoinsRelations R>

@@ -14,8 +14,8 @@ void IntegerCompiler::emit(Code code, Mode mode, int source, int64_t constant) {
     to_.instructions_.emplace_back(code, mode, static_cast<uint16_t>(source), constant);
 }
 
-/// Whether a result shall be kept for its other uses. Reading a leaf twice costs less.
-bool IntegerCompiler::shall_keep(int index) const {
+/// Whether to keep a result for its other uses. Reading a leaf twice costs less.
+bool IntegerCompiler::should_keep(int index) const {
     using Kind = IntegerSyntax::Kind;
     const Kind kind = at(index).kind;
     const int few = at(index).is_leaf() ? 2 : 1;
@@ -27,7 +27,7 @@ bool IntegerCompiler::shall_keep(int index) const {
 
 /// Whether a node can be the operand of an instruction.
 bool IntegerCompiler::is_at_hand(int index) const {
-    return kept(index) >= 0 || (at(index).is_leaf() && !shall_keep(index));
+    return kept(index) >= 0 || (at(index).is_leaf() && !should_keep(index));
 }
 
 /// Emits an instruction with a leaf or a kept result as its operand.
@@ -54,7 +54,7 @@ void IntegerCompiler::number(int index, bool keeps_accumulator) {
     } else {
         operation(node, keeps_accumulator);
     }
-    if (!shall_keep(index)) return;
+    if (!should_keep(index)) return;
     emit(Code::keep, Mode::constant, kept_count_);
     kept_[static_cast<size_t>(index)] = kept_count_++;
 }

@@ -32,7 +32,7 @@ private:
     /// The number of a node's kept result, or -1.
     int kept(int index) const { return kept_[static_cast<size_t>(index)]; }
 
-    bool shall_keep(int index) const;
+    bool should_keep(int index) const;
     bool is_at_hand(int index) const;
     void emit(Code code, Mode mode, int source = 0, int64_t constant = 0);
     void emit_with(Code code, int operand);

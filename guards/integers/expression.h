@@ -90,8 +90,8 @@ public:
     };
 
     /// Makes a condition that is true where all parts are. It evaluates what they have
-    /// in common once. It has no text and no names. Returns false if that does not pay,
-    /// or needs a deeper stack than there is.
+    /// in common once. It has no text and no names. Returns false if they have nothing
+    /// in common, or if it needs a deeper stack than there is.
     static bool join(std::span<const Part> parts, IntegerExpression& to);
 
     /// Parses `text`. Returns false with a message that says where it is not such an

@@ -25,6 +25,17 @@ public:
         if (std::ranges::find(roots_, root) == roots_.end()) roots_.push_back(root);
     }
 
+    /// Whether something other than a number or an int is used twice.
+    bool has_common_parts() const {
+        for (size_t i = 0; i < uses_.size(); ++i) {
+            using Kind = IntegerSyntax::Kind;
+            const Kind kind = to_.syntax_[i].kind;
+            if (uses_[i] > 1 && kind != Kind::constant && kind != Kind::name)
+                return true;
+        }
+        return false;
+    }
+
     bool finish() {
         IntegerCompiler compiler(to_.syntax_, to_);
         return compiler.compile_all(roots_, std::move(uses_));
@@ -55,14 +66,10 @@ private:
 };
 
 bool IntegerExpression::join(std::span<const Part> parts, IntegerExpression& to) {
-    const auto is_comparison = [](const Part& part) {
-        return part.condition->comparison_.is_it;  // faster by itself
-    };
-    if (std::ranges::all_of(parts, is_comparison)) return false;
     IntegerExpression made;
     IntegerJoiner joiner(made);
     for (const Part& part : parts) joiner.add(part);
-    if (!joiner.finish()) return false;
+    if (!joiner.has_common_parts() || !joiner.finish()) return false;
     to = std::move(made);
     return true;
 }

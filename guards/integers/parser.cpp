@@ -177,8 +177,8 @@ private:
             const bool negates = token_ == "-";
             if (++depth_ > IntegerBuilder::max_nesting) return refuse("less nesting");
             keep_token();
-            if (negates && token_ == "9223372036854775808") {  // fits in 64 bits so
-                --depth_;
+            if (negates && token_ == "9223372036854775808") {
+                --depth_;  // it fits in 64 bits with its sign
                 keep_token();
                 return added(builder_.add_constant(INT64_MIN));
             }

@@ -105,6 +105,9 @@ public:
         return {sources_.data() + first, relation.place};
     }
 
+    /// Those of all relations.
+    std::span<const RelationSource> sources() const noexcept { return sources_; }
+
     /// What a RelationBlock evaluates. No walk reports it.
     const Op& joined_relation(const Op& block) const noexcept {
         return joined_[block.id];

@@ -335,7 +335,8 @@ template <class R, bool are_keys_local>
     return R::has_late_flags(pattern, value);
 }
 
-/// The same for keys of the thread. Apart, because the call for them needs a frame.
+/// Matches a plain pattern with local dispatch keys. Kept out of line, because reading
+/// those of the thread needs a stack frame.
 template <class R>
 [[gnu::noinline]] bool matches_local_pattern(const TensorPattern& pattern,
                                              PyObject* value,

@@ -158,14 +158,20 @@ def test_dispatch_keys_with_what_the_thread_says() -> None:
     include = torch._C._dispatch_tls_local_include_set()
     exclude = torch._C._dispatch_tls_local_exclude_set()
     local = (keys | include.raw_repr()) & ~exclude.raw_repr()
-    guards = matching(gt.TensorSpec(local_dispatch_keys=local))
-    assert guards.check({"x": value})
-    with torch._C._ExcludeDispatchKeyGuard(
-        torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradCPU)
-    ):
-        assert not guards.check({"x": value})
-        assert matches(gt.TensorSpec(dispatch_keys=keys), value)
-    assert guards.check({"x": value})
+    spec = gt.TensorSpec(local_dispatch_keys=local)
+    whole = gt.TensorSpec.of(value).replace(dispatch_keys=None)
+    whole = whole.replace(local_dispatch_keys=local)
+    every = [matching(spec), matching(whole), matching(whole.replace(shape=(None,)))]
+    for guards in every:
+        assert guards.check({"x": value})
+        with torch._C._ExcludeDispatchKeyGuard(
+            torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradCPU)
+        ):
+            assert not guards.check({"x": value})
+            assert matches(gt.TensorSpec(dispatch_keys=keys), value)
+        assert guards.check({"x": value})
+    assert not every[1].check({"x": torch.zeros(3)})
+    assert not every[1].check({"x": torch.zeros(4)[::2]})
 
 
 def test_changes_in_place_are_seen_by_the_next_check() -> None:

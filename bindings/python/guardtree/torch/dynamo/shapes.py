@@ -72,7 +72,7 @@ def alias(made: Translator, left: ast.expr, right: ast.expr) -> tuple[Any, ...]:
     """A part that says that two sources are one object."""
     for known, other in ((left, right), (right, left)):
         node = sources(made).get(ast.unparse(known))
-        if node is not None and (found := made.object_at(node)):
+        if node is not None and (found := made.compared_with(node)):
             return "alias", value_of(made, other).id_match, tuple(found), {}
     values = value_of(made, left), value_of(made, right)
     return "alias", made.guards.same_object, values, {}

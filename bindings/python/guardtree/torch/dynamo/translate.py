@@ -329,17 +329,17 @@ class Translator:
     def same_object(self, kind: str, first: Node, second: Node) -> None:
         """That two values are one object."""
         for known, other in ((first, second), (second, first)):
-            if found := self.object_at(known):
+            if found := self.compared_with(known):
                 self.say(kind, "id_match")
                 self.handle(other).id_match(*found)
                 return
         self.say(kind, "same_object")
         self.guards.same_object(self.handle(first), self.handle(second))
 
-    def object_at(self, node: Node) -> list[Any]:
-        """The object that a leaf compares a node's value with, if one does. What is the
-        same object as that value is compared with it too: a check of one value can be
-        assumed, a relation is evaluated at each call."""
+    def compared_with(self, node: Node) -> list[Any]:
+        """The object that a leaf compares a node's value with; empty without one. An
+        alias of that value is compared with the same object, because a check of one
+        value can be assumed, and a relation is evaluated at each call."""
         found = [given[0] for kind, given in node.leafs if kind == "id_match"]
         return [] if self.literal else [*map(leafs.object_at, found[:1])]
 
