@@ -33,7 +33,9 @@ def test_no_guard_is_lost_but_those_of_torch(kept: lookalike.Kept) -> None:
     # A tensor's facts became its type, which may be guarded anyhow.
     checks = {str(call) for call in document["calls"] if call[1] not in steps}
     assert counts.checks + counts.relations == len(checks)
-    assert kept.left_out <= 1
+    # Torch's state, and the gradients of an optimizer's parameters.
+    gradients = 8 if kept.name in ("adam, part 3", "sgd, part 3") else 0
+    assert kept.left_out <= 1 + gradients
 
 
 def test_a_kept_tree_fails_without_each_of_its_locals(kept: lookalike.Kept) -> None:
