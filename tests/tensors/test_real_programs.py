@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import guardtree as gt
@@ -132,6 +133,15 @@ class Watched:
         return object.__getattribute__(self, name)
 
 
+class Member:
+    """Has slots."""
+
+    __slots__ = ("count", "name")
+
+    def __init__(self, count: int, name: str) -> None:
+        self.count, self.name = count, name
+
+
 @pytest.mark.parametrize(
     ("value", "name", "runs"),
     [
@@ -149,6 +159,26 @@ def test_code_that_reads_an_attribute_is_told(
     value: object, name: str, runs: bool
 ) -> None:
     assert purity.runs_python(value, name) == runs
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "is_plain"),
+    [
+        (test_code_that_reads_an_attribute_is_told.__code__, "co_flags", False),
+        (test_code_that_reads_an_attribute_is_told.__code__, "co_consts", True),
+        (partial(len), "func", True),
+        (slice(1), "stop", False),
+        (Named(), "computed", False),
+        (Member(1, "a"), "count", True),
+    ],
+)
+def test_what_is_read_as_a_plain_attribute_is_one(
+    value: object, name: str, is_plain: bool
+) -> None:
+    assert purity.is_plain(value, name) == is_plain
+    guards = gt.GuardManager(purity.is_plain)
+    guards.local("value").plain_attr(name).exists()
+    assert not is_plain or guards.check({"value": value})
 
 
 def test_trees_that_run_code_of_the_user_are_told() -> None:

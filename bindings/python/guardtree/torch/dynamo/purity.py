@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from types import FunctionType, ModuleType
+from types import FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from guardtree import semantics
 
 MISSING = object()
+HEAP_TYPE = 1 << 9
 
 
 def runs_python(value: Any, name: str) -> bool:
@@ -41,7 +42,14 @@ def reads_as_module(kind: type, name: str) -> bool:
 def is_plain(value: Any, name: str) -> bool:
     """Whether `getattr` finds the attribute in the value itself, and runs no code."""
     try:
-        semantics.plain_attr(value, name)
+        found = semantics.plain_attr(value, name)
     except LookupError:
         return False
-    return True
+    # A field of a C type may be a number in C (co_flags), of which getattr makes an
+    # object each time. Python cannot tell it from a field that refers to an int.
+    field = inspect.getattr_static(type(value), name, None)
+    is_of_c = (
+        isinstance(field, MemberDescriptorType)
+        and not field.__objclass__.__flags__ & HEAP_TYPE
+    )
+    return not (is_of_c and type(found) in (bool, float, int, str))
