@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "../program/program.h"
-
 namespace guardtree {
 namespace {
 

@@ -16,12 +16,9 @@ void IntegerCompiler::emit(Code code, Mode mode, int source, int64_t constant) {
 
 /// Whether to keep a result for its other uses. Reading a leaf twice costs less.
 bool IntegerCompiler::should_keep(int index) const {
-    using Kind = IntegerSyntax::Kind;
-    const Kind kind = at(index).kind;
     const int few = at(index).is_leaf() ? 2 : 1;
     return !uses_.empty() && uses_[static_cast<size_t>(index)] > few &&
-           kept(index) < 0 && kind != Kind::constant && kind != Kind::name &&
-           skippable_ == 0 &&
+           kept(index) < 0 && !at(index).is_free() && skippable_ == 0 &&
            kept_count_ < static_cast<int>(IntegerExpression::max_kept);
 }
 

@@ -28,10 +28,7 @@ public:
     /// Whether something other than a number or an int is used twice.
     bool has_common_parts() const {
         for (size_t i = 0; i < uses_.size(); ++i) {
-            using Kind = IntegerSyntax::Kind;
-            const Kind kind = to_.syntax_[i].kind;
-            if (uses_[i] > 1 && kind != Kind::constant && kind != Kind::name)
-                return true;
+            if (uses_[i] > 1 && !to_.syntax_[i].is_free()) return true;
         }
         return false;
     }

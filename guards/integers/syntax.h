@@ -46,6 +46,9 @@ struct IntegerSyntax {
 
     bool is_leaf() const noexcept { return kind <= Kind::rank; }
 
+    /// Whether it costs nothing to read it again: a number, or a value that is an int.
+    bool is_free() const noexcept { return kind <= Kind::name; }
+
     bool is_claim() const noexcept {
         return kind == Kind::compare || kind == Kind::logic;
     }

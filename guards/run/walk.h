@@ -167,11 +167,10 @@ inline PyObject* value_of(const RelationSource& source, const SlotWord* slots,
     return slot_object(words[source.index]);
 }
 
-/// Copies the values of a relation to its scratch memory. False if one is missing.
+/// Copies the values of a relation to `to`. False if one is missing.
 inline bool gather(const Program& program, const Op& op, const SlotWord* slots,
-                   PyObject** values) noexcept {
+                   PyObject* const* values, PyObject** to) noexcept {
     bool is_complete = true;
-    PyObject** to = values + op.destination;
     for (const RelationSource& source : program.sources_of(op)) {
         PyObject* value = value_of(source, slots, values);
         is_complete &= value != nullptr;
@@ -191,8 +190,9 @@ Verdict run_relation(const Program& program, const Op& op, const SlotWord* slots
         if (!pair[0] || !pair[1]) return Verdict::fail;
         return relation.check(pair) ? Verdict::pass : Verdict::fail;
     }
-    if (!gather(program, op, slots, values)) return Verdict::fail;
-    const std::span<PyObject*> gathered(values + op.destination, op.place);
+    PyObject** const scratch = values + op.destination;
+    if (!gather(program, op, slots, values, scratch)) return Verdict::fail;
+    const std::span<PyObject*> gathered(scratch, op.place);
     return relation.check(gathered) ? Verdict::pass : Verdict::fail;
 }
 
@@ -201,12 +201,8 @@ Verdict run_relation(const Program& program, const Op& op, const SlotWord* slots
                                          const SlotWord* slots,
                                          PyObject* const* values) noexcept {
     PyObject* gathered[max_joined_values];
-    size_t count = 0;
-    for (const RelationSource& source : program.sources_of(joined)) {
-        gathered[count] = value_of(source, slots, values);
-        if (!gathered[count++]) return false;
-    }
-    const std::span<PyObject*> all(gathered, count);
+    if (!gather(program, joined, slots, values, gathered)) return false;
+    const std::span<PyObject*> all(gathered, joined.place);
     switch (joined.code()) {
 #define X(type, stem)                                                            \
     case OpCode::type:                                                           \
@@ -270,7 +266,7 @@ void report(const Program& program, const Op& op, const SlotWord* slots,
     std::span<PyObject* const> found;
     PyObject* source = nullptr;
     if (op.is_relation()) {
-        gather(program, op, slots, values);
+        gather(program, op, slots, values, values + op.destination);
         found = {values + op.destination, op.place};
     } else if (!is_root_step(op)) {
         source = op.is_from_local() ? source_of<true>(op, slots, values)
@@ -370,37 +366,25 @@ Verdict walk(const Program& program, const W& view, PyObject** values, Owned<>& 
 #undef X
     // clang-format on
 
+#define GUARDTREE_BLOCK(occurs, passes)                     \
+    if constexpr (!Observer::hears_each && (occurs)) {      \
+        verdict = (passes) ? Verdict::pass : Verdict::fail; \
+        if (verdict != Verdict::pass) goto not_passed;      \
+        op += op->skip;                                     \
+    }                                                       \
+    ++op;                                                   \
+    GUARDTREE_NEXT
 item_block:
-    if constexpr (!Observer::hears_each) {
-        verdict =
-            run_items<W>(program, *op, slots, values) ? Verdict::pass : Verdict::fail;
-        if (verdict != Verdict::pass) goto not_passed;
-        op += op->skip;
-    }
-    ++op;
-    GUARDTREE_NEXT;
+    GUARDTREE_BLOCK(true, run_items<W>(program, *op, slots, values));
 
 name_block:
-    if constexpr (!Observer::hears_each && std::same_as<W, View>) {
-        verdict = run_names(program, view, *op, slots, values, owned_count)
-                      ? Verdict::pass
-                      : Verdict::fail;
-        if (verdict != Verdict::pass) goto not_passed;
-        op += op->skip;
-    }
-    ++op;
-    GUARDTREE_NEXT;
+    GUARDTREE_BLOCK((std::same_as<W, View>),
+                    run_names(program, view, *op, slots, values, owned_count));
 
 relation_block:
-    if constexpr (!Observer::hears_each && std::same_as<W, View>) {
-        verdict = run_joined(program, program.joined_relation(*op), slots, values)
-                      ? Verdict::pass
-                      : Verdict::fail;
-        if (verdict != Verdict::pass) goto not_passed;
-        op += op->skip;
-    }
-    ++op;
-    GUARDTREE_NEXT;
+    GUARDTREE_BLOCK((std::same_as<W, View>),
+                    run_joined(program, program.joined_relation(*op), slots, values));
+#undef GUARDTREE_BLOCK
 
 assumption:
     if constexpr (!Observer::hears_each && std::same_as<W, View>) {
