@@ -60,14 +60,27 @@ TEST_F(Assumptions, speak_for_a_local_whose_values_lie_in_dicts) {
     EXPECT_EQ(runs(), (std::vector<uint32_t>{5}));
 }
 
-TEST_F(Assumptions, are_not_made_over_user_code_nor_over_what_a_relation_reads) {
-    names.run("a = b = c = 1");
+TEST_F(Assumptions, are_not_made_over_user_code) {
+    names.run("a = b = 1");
     guards.guard({"global('a')", "attr('real')", "equals(1)"});
-    guards.guard({"global('b')", "equals(1)"});
-    guards.relate("same_object()", {{"global('b')"}, {"local('x')"}});
     EXPECT_EQ(runs(), (std::vector<uint32_t>{}));
-    guards.guard({"global('c')", "equals(1)"});
+    guards.guard({"global('b')", "equals(1)"});
     EXPECT_EQ(runs(), (std::vector<uint32_t>{2}));
+}
+
+TEST_F(Assumptions, hand_over_what_a_relation_reads) {
+    names.run("a = 300; b = 'b'");
+    guards.guard({"global('a')", "equals(300)"});
+    guards.guard({"global('b')", "equals('b')"});
+    guards.relate("same_object()", {{"global('a')"}, {"local('x')"}});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{4}));
+    EXPECT_EQ(pass("{'x': a}"), Verdict::pass);
+    EXPECT_TRUE(first().is_armed());
+    EXPECT_EQ(guards.verdict("{'x': int('300')}"), Verdict::fail);
+    EXPECT_TRUE(first().is_armed());
+    names.run("a = int('300')");
+    EXPECT_EQ(guards.verdict("{'x': a}"), Verdict::pass);
+    EXPECT_EQ(guards.verdict("{'x': 300}"), Verdict::fail);
 }
 
 TEST_F(Assumptions, are_armed_by_the_second_pass) {
