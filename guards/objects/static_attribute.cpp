@@ -7,6 +7,8 @@
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/cpython/dict_layout.h"
 
+#include "instance_attribute.h"
+
 namespace guardtree {
 namespace {
 
@@ -117,6 +119,9 @@ bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
             reinterpret_cast<const char*>(value) + type->tp_dictoffset;
         if (!*reinterpret_cast<PyObject* const*>(place)) return false;
     }
+    const Presence presence = presence_in_instance(value, {name, hash_of_str(name)});
+    if (presence != Presence::unknown) return presence == Presence::present;
+    // Keys of user-defined types are not names.
     return static_cast<bool>(find_in_instance(value, name));
 }
 

@@ -54,6 +54,23 @@ TEST_F(StaticAttribute, no_key_s_eq_runs) {
     EXPECT_TRUE(names.is_true("ran == []"));
     // d.a replaced the odd key's value: Python takes both for one key.
     EXPECT_FALSE(has("d"));
+    names.run("Odd.__eq__ = lambda *_: False\ne = C(); e.__dict__.update({Odd(): 1})");
+    EXPECT_FALSE(has("e"));
+    names.run("e.a = 2; Odd.__eq__ = lambda *_: ran.append('eq')");
+    EXPECT_TRUE(has("e"));
+    EXPECT_TRUE(names.is_true("ran == []"));
+}
+
+TEST_F(StaticAttribute, in_inline_values_a_name_is_found_while_it_has_a_value) {
+    names.run(
+        "class C:\n  def __init__(self): self.b = 1; self.a = 2\n"
+        "c = C(); d = C(); del d.a; e = C(); vars(e)['z'] = 1");
+    for (const char* each : {"c", "d", "e"}) EXPECT_TRUE(has(each, "b"));
+    EXPECT_TRUE(has("c"));
+    EXPECT_FALSE(has("d"));
+    EXPECT_TRUE(has("e"));
+    EXPECT_TRUE(has("e", "z"));
+    EXPECT_FALSE(has("c", "z"));
 }
 
 TEST_F(StaticAttribute, an_odd_key_in_a_class_is_passed_over) {
