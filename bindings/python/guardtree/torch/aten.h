@@ -6,8 +6,8 @@
 #pragma once
 #include <Python.h>
 
+#include <array>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -19,7 +19,10 @@
 #include <c10/core/DeviceType.h>
 #include <c10/core/SafePyObject.h>
 #include <c10/core/ScalarType.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <dlfcn.h>
+
+#include "compiler.h"
 
 namespace guardtree {
 namespace {
@@ -139,50 +142,58 @@ const Float32Precisions& float32_precisions(const at::Context& of);
 template struct OpenContext<&at::Context::fp32_precision>;
 
 /// Used where ATen raises because its settings contradict each other.
-constexpr auto no_precision = static_cast<at::Float32Precision>(7);
+constexpr at::Float32Precision no_precision = static_cast<at::Float32Precision>(7);
 
-/// The precision of CUDA's operations of one kind. ATen's answer, and the settings that
-/// it was about: it looks up to three of them up each time.
-class CudaPrecision {
+/// The precisions of CUDA's operations. ATen's answers, and the settings that they were
+/// about: it looks up to three of them up for each answer.
+class CudaPrecisions {
 public:
-    explicit CudaPrecision(at::Float32Op op) noexcept : op_(op) {
+    using Answers = std::array<at::Float32Precision, 3>;
+
+    /// Of MATMUL, CONV and RNN.
+    static const Answers& now() noexcept {
+        static CudaPrecisions known;
+        bool is_known = true;
+        for (size_t i = 0; i < count; ++i)
+            is_known &= *known.settings_[i] == known.seen_[i];
+        if (!is_known) [[unlikely]]
+            known.ask();
+        return known.answers_;
+    }
+
+private:
+    CudaPrecisions() noexcept {
         using enum at::Float32Backend;
+        using enum at::Float32Op;
         const auto& settings = float32_precisions(*aten().context);
-        const Float32Key keys[] = {{CUDA, op}, {CUDA, at::Float32Op::ALL},
-                                   {GENERIC, at::Float32Op::ALL}};
-        for (size_t i = 0; i < std::size(keys); ++i) {
+        constexpr Float32Key keys[count] = {
+            {CUDA, MATMUL}, {CUDA, CONV}, {CUDA, RNN}, {CUDA, ALL}, {GENERIC, ALL}};
+        for (size_t i = 0; i < count; ++i) {
             const auto found = settings.find(keys[i]);
-            settings_[i] = found == settings.end() ? nullptr : &found->second;
+            settings_[i] = found == settings.end() ? &no_precision : &found->second;
         }
         ask();
     }
 
-    at::Float32Precision now() noexcept {
-        bool is_known = true;
-        for (size_t i = 0; i < count; ++i)
-            is_known &= !settings_[i] || *settings_[i] == seen_[i];
-        if (!is_known) [[unlikely]]
-            ask();
-        return found_;
+    void ask() noexcept {
+        using enum at::Float32Op;
+        for (size_t i = 0; i < count; ++i) seen_[i] = *settings_[i];
+        answers_ = {answer_of(MATMUL), answer_of(CONV), answer_of(RNN)};
     }
 
-private:
-    void ask() noexcept {
-        for (size_t i = 0; i < count; ++i)
-            if (settings_[i]) seen_[i] = *settings_[i];
+    static at::Float32Precision answer_of(at::Float32Op op) noexcept {
+        constexpr auto cuda = at::Float32Backend::CUDA;
         try {
-            found_ =
-                aten().float32_precision(aten().context, at::Float32Backend::CUDA, op_);
+            return aten().float32_precision(aten().context, cuda, op);
         } catch (...) {
-            found_ = no_precision;
+            return no_precision;
         }
     }
 
-    static constexpr size_t count = 3;
+    static constexpr size_t count = 5;
     const at::Float32Precision* settings_[count];
     at::Float32Precision seen_[count];
-    at::Float32Op op_;
-    at::Float32Precision found_ = no_precision;
+    Answers answers_;
 };
 
 /// Where a thread's own state lies, as long as the thread lives.
@@ -190,14 +201,19 @@ struct ThreadState {
     const c10::AutogradState* autograd;
     const at::impl::PythonTorchFunctionTLS* torch_function;
     const at::impl::SavedTensorDefaultHooksTLS* saved_tensor_hooks;
+    const c10::impl::PODLocalDispatchKeySet* keys;
+
+    /// Those that the thread includes, and those that it excludes.
+    c10::impl::LocalDispatchKeySet local_keys() const { return *keys; }
 };
 
-/// The calling thread's. torch's own functions take several ns each.
-const ThreadState& thread_state() {
-    static constinit thread_local ThreadState known{};
+/// The calling thread's. torch's own functions take several ns each, and so does a
+/// thread_local of another library.
+inline const ThreadState& thread_state() {
+    static constinit thread_local ThreadState known GUARDTREE_NEAR_THREAD_LOCAL{};
     if (!known.autograd) [[unlikely]] {
         known = {&c10::AutogradState::get_tls_state(), &aten().torch_function(),
-                 &aten().saved_tensor_hooks()};
+                 &aten().saved_tensor_hooks(), &c10::impl::raw_local_dispatch_key_set};
     }
     return known;
 }

@@ -287,8 +287,7 @@ struct TorchReader {
     }
 
     static uint64_t local_keys(uint64_t keys) noexcept {
-        const c10::impl::LocalDispatchKeySet local =
-            c10::impl::tls_local_dispatch_key_set();
+        const c10::impl::LocalDispatchKeySet local = thread_state().local_keys();
         return (keys | local.included_.raw_repr()) & ~local.excluded_.raw_repr();
     }
 };

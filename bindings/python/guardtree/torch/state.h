@@ -109,43 +109,41 @@ template <class Read>
     return static_cast<uint64_t>(read()) << field.shift;
 }
 
+/// A value that is read at no cost, whether or not anybody asks for it.
+[[gnu::always_inline]] inline uint64_t put(const Field& field, uint64_t value) {
+    return value << field.shift;
+}
+
 uint64_t modes_now(uint64_t mask) {
     const Aten& at = aten();
     const at::Context& context = *at.context;
     const ThreadState& thread = thread_state();
-    const auto in_place = [&](const Field& field, const auto& read) {
-        return put(field, mask, read);
+    const auto of_context = [&](const auto& setting) -> uint64_t {
+        return context.*member_of(setting);
     };
-    return in_place(field_of("grad_mode"),
-                    [&] { return thread.autograd->get_grad_mode(); }) |
-           in_place(field_of("inference_mode"),
-                    [&] { return thread.autograd->get_inference_mode(); }) |
-           in_place(field_of("forward_grad_mode"),
-                    [&] { return thread.autograd->get_fw_grad_mode(); }) |
-           in_place(field_of("deterministic"),
-                    [&] { return context.*member_of(Deterministic{}); }) |
-           in_place(field_of("deterministic_warn_only"),
-                    [&] { return context.*member_of(DeterministicWarnOnly{}); }) |
-           in_place(field_of("deterministic_fill"),
-                    [&] { return context.*member_of(DeterministicFill{}); }) |
-           in_place(field_of("torch_function"),
-                    [&] { return disabled_state(*thread.torch_function); }) |
-           in_place(field_of("torch_function_modes"),
-                    [&] { return mode_count(*thread.torch_function); }) |
-           in_place(field_of("default_dtype"),
-                    [] { return c10::get_default_dtype_as_scalartype(); }) |
-           in_place(field_of("num_threads"), [&] { return at.thread_count(); });
+    return put(field_of("grad_mode"), thread.autograd->get_grad_mode()) |
+           put(field_of("inference_mode"), thread.autograd->get_inference_mode()) |
+           put(field_of("forward_grad_mode"), thread.autograd->get_fw_grad_mode()) |
+           put(field_of("deterministic"), of_context(Deterministic{})) |
+           put(field_of("deterministic_warn_only"),
+               of_context(DeterministicWarnOnly{})) |
+           put(field_of("deterministic_fill"), of_context(DeterministicFill{})) |
+           put(field_of("torch_function"),
+               static_cast<uint64_t>(disabled_state(*thread.torch_function))) |
+           put(field_of("torch_function_modes"), mode_count(*thread.torch_function)) |
+           put(field_of("default_dtype"), mask,
+               [] { return c10::get_default_dtype_as_scalartype(); }) |
+           put(field_of("num_threads"), mask, [&] { return at.thread_count(); });
 }
 
-template <at::Float32Op op>
-at::Float32Precision cuda_precision() {
-    static CudaPrecision known(op);
-    return known.now();
-}
-
-template <at::Float32Op op>
-bool allows_tf32() {
-    return cuda_precision<op>() == at::Float32Precision::TF32;
+/// What torch allows CUDA's operations on float32.
+uint64_t precisions_now() {
+    const auto& [matmul, conv, rnn] = CudaPrecisions::now();
+    constexpr auto tf32 = at::Float32Precision::TF32;
+    return put(field_of("allow_tf32"), matmul == tf32) |
+           put(field_of("cudnn_conv_tf32"), conv == tf32) |
+           put(field_of("cudnn_rnn_tf32"), rnn == tf32) |
+           put(field_of("cuda_matmul_precision"), static_cast<uint64_t>(matmul));
 }
 
 /// Of the hooks of saved tensors.
@@ -195,32 +193,25 @@ GraphHooks graph_hooks_now() {
 }
 
 uint64_t settings_now(uint64_t mask) {
-    using enum at::Float32Op;
     const Aten& at = aten();
     const at::Context& context = *at.context;
-    const auto in_place = [&](const Field& field, const auto& read) {
-        return put(field, mask, read);
+    const auto of_context = [&](const auto& setting) {
+        return static_cast<uint64_t>(context.*member_of(setting));
     };
-    return in_place(field_of("autocast_cache"),
-                    [&] { return at.is_autocast_cache_enabled(); }) |
-           in_place(field_of("graph_hooks"), graph_hooks_now) |
-           in_place(field_of("allow_fp16_reduce"),
-                    [&] { return context.*member_of(Fp16Reduction{}); }) |
-           in_place(field_of("allow_bf16_reduce"),
-                    [&] { return context.*member_of(Bf16Reduction{}); }) |
-           in_place(field_of("allow_tf32"), [] { return allows_tf32<MATMUL>(); }) |
-           in_place(field_of("cudnn_conv_tf32"), [] { return allows_tf32<CONV>(); }) |
-           in_place(field_of("cudnn_rnn_tf32"), [] { return allows_tf32<RNN>(); }) |
-           in_place(field_of("cuda_matmul_precision"),
-                    [] { return cuda_precision<MATMUL>(); }) |
-           in_place(field_of("autocast_cpu_dtype"),
-                    [&] { return at.autocast_dtype(c10::DeviceType::CPU); }) |
-           in_place(field_of("autocast_cuda_dtype"),
-                    [&] { return at.autocast_dtype(c10::DeviceType::CUDA); });
+    return put(field_of("autocast_cache"), mask,
+               [&] { return at.is_autocast_cache_enabled(); }) |
+           put(field_of("graph_hooks"), mask, graph_hooks_now) |
+           put(field_of("allow_fp16_reduce"), of_context(Fp16Reduction{})) |
+           put(field_of("allow_bf16_reduce"), of_context(Bf16Reduction{})) |
+           precisions_now() |
+           put(field_of("autocast_cpu_dtype"), mask,
+               [&] { return at.autocast_dtype(c10::DeviceType::CPU); }) |
+           put(field_of("autocast_cuda_dtype"), mask,
+               [&] { return at.autocast_dtype(c10::DeviceType::CUDA); });
 }
 
 uint64_t autocast_now() {
-    return ~c10::impl::tls_local_dispatch_key_set().excluded_.raw_repr();
+    return ~thread_state().local_keys().excluded_.raw_repr();
 }
 
 uint64_t other_dtypes_now(uint64_t mask) {
@@ -234,7 +225,7 @@ uint64_t other_dtypes_now(uint64_t mask) {
     return word;
 }
 
-/// Facts that `mask` does not ask for are not read.
+/// Facts that `mask` does not ask for are not read, where that takes time.
 State state_now(const State& mask) {
     return {{modes_now(mask.words[0]), settings_now(mask.words[1]),
              mask.words[2] ? autocast_now() : 0,
