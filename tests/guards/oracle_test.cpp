@@ -11,8 +11,9 @@ TEST_F(Oracle, agrees_on_every_kind_with_every_operand_on_every_value) {
     for (const std::string& kind : all_kinds()) {
         Guards guards(names);
         guards.guard({"local('x')", kind});
+        const Printed tree = printed(guards);
         for (Py_ssize_t i = 0; i < value_count; ++i) {
-            expect_agreement(guards, locals({value(i)}).get());
+            expect_agreement(guards, tree, locals({value(i)}).get());
             if (HasFatalFailure()) return;
         }
         expect_agreement(guards, locals({}).get());
@@ -24,8 +25,9 @@ TEST_F(Oracle, agrees_on_every_step_with_every_operand_on_every_value) {
         for (const char* kind : {"is_not_none()", "type_match(int)", "equals('a')"}) {
             Guards guards(names);
             guards.guard({"local('x')", step, kind});
+            const Printed tree = printed(guards);
             for (Py_ssize_t i = 0; i < value_count; ++i) {
-                expect_agreement(guards, locals({value(i)}).get());
+                expect_agreement(guards, tree, locals({value(i)}).get());
                 if (HasFatalFailure()) return;
             }
         }
@@ -43,8 +45,9 @@ TEST_F(Oracle, agrees_on_every_pair_of_steps) {
         for (const std::string& inner : steps) {
             Guards guards(names);
             guards.guard({"local('x')", outer, inner, "is_not_none()"});
+            const Printed tree = printed(guards);
             for (Py_ssize_t i = 0; i < PyList_GET_SIZE(values.get()); ++i) {
-                expect_agreement(guards,
+                expect_agreement(guards, tree,
                                  locals({PyList_GET_ITEM(values.get(), i)}).get());
                 if (HasFatalFailure()) return;
             }

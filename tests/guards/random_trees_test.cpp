@@ -25,9 +25,9 @@ protected:
         return locals({x, y, random() % 4 ? any() : nullptr});
     }
 
-    void expect_agreement_in_any_order(Guards& guards, RandomTree& tree,
-                                       PyObject* locals) {
-        expect_agreement(guards, locals);
+    void expect_agreement_in_any_order(Guards& guards, const Printed& printed,
+                                       RandomTree& tree, PyObject* locals) {
+        expect_agreement(guards, printed, locals);
         Program program;
         Diagnostic problem;
         const FailureCounts counts = tree.any_counts();
@@ -48,9 +48,10 @@ protected:
         for (unsigned long done = 0; done < cases; done += values_of_a_tree) {
             Guards guards(names);
             RandomTree tree(guards, random);
+            const Printed as_text = printed(guards);
             for (unsigned long i = 0; i < values_of_a_tree; ++i) {
                 const Owned<> chosen = any_locals(random);
-                expect_agreement_in_any_order(guards, tree, chosen.get());
+                expect_agreement_in_any_order(guards, as_text, tree, chosen.get());
                 if (HasFatalFailure()) return;
             }
         }

@@ -311,11 +311,21 @@ protected:
         return list;
     }
 
-    std::string oracle(const Guards& guards, PyObject* locals) {
-        const Owned<> nodes = printed(guards.tree, 0);
-        const Owned<> relations = printed_relations(guards.tree);
-        const Owned<> arguments = tuple_of({nodes.get(), relations.get(), locals,
-                                            names.dict(), Namespace::builtins()});
+    /// A tree as the oracle reads it: for many questions, because printing it takes
+    /// longer than one.
+    struct Printed {
+        Owned<> nodes;
+        Owned<> relations;
+    };
+
+    static Printed printed(const Guards& guards) {
+        return {printed(guards.tree, 0), printed_relations(guards.tree)};
+    }
+
+    std::string oracle(const Printed& tree, PyObject* locals) {
+        const Owned<> arguments =
+            tuple_of({tree.nodes.get(), tree.relations.get(), locals, names.dict(),
+                      Namespace::builtins()});
         const auto answer = Owned<>::steal(
             PyObject_CallObject(names.eval("verdict").get(), arguments.get()));
         if (!answer) throw PythonError(taken_error_text());
@@ -323,7 +333,11 @@ protected:
     }
 
     void expect_agreement(Guards& guards, PyObject* locals) {
-        const std::string expected = oracle(guards, locals);
+        expect_agreement(guards, printed(guards), locals);
+    }
+
+    void expect_agreement(Guards& guards, const Printed& tree, PyObject* locals) {
+        const std::string expected = oracle(tree, locals);
         ASSERT_EQ(text(guards.verdict(locals)), expected)
             << guards.tree.text() << "locals: " << short_repr(locals);
         ASSERT_EQ(guards.error ? "error" : "none",
