@@ -1,44 +1,26 @@
-// Arming an assumption: what keeps each link from its start to each checked value.
+// Arming an assumption: each link from its start to each checked value.
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <optional>
 #include <set>
-#include <tuple>
 
-#include "../../framelocals/attributes.h"
-#include "../../framelocals/dict_watch.h"
 #include "../../framelocals/no_memory.h"
-#include "../objects/dict_lookup.h"
-#include "../objects/plain_attribute.h"
-#include "../objects/static_attribute.h"
 #include "../ops/named_op.h"
 #include "../program/program.h"
 
 #include "assumption.h"
 #include "what_is_read.h"
+#include "what_stays.h"
 
 namespace guardtree {
-namespace {
-
-using TestKind = AssumptionTest::Kind;
-
-/// Types whose instances keep their class: but for modules, which may be given another
-/// (object_set_class, Objects/typeobject.c).
-bool keeps_class(PyTypeObject* type) noexcept {
-    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
-           !PyType_IsSubtype(type, &PyModule_Type);
-}
-
-}  // namespace
 
 /// Goes over the ops of a run once. Nothing runs user code, so all values are those
 /// that the walk has just seen.
-class Arming {
+class Arming : WhatStays {
 public:
     Arming(Assumption& of, const Program& program, const View& view)
-        : assumption_(of),
+        : WhatStays(of),
           program_(program),
           view_(view),
           values_(program.value_count()),
@@ -87,21 +69,6 @@ public:
     }
 
 private:
-    /// What is known of a value whenever the assumption is asked.
-    enum class Stay : uint8_t {
-        unknown,   ///< it may be another object at the same address: all is read anew
-        compared,  ///< it is this very object where the tests before it have passed
-        watched,   ///< it is: an event would have ended the assumption
-    };
-
-    /// A value on the way.
-    struct Value {
-        PyObject* object = nullptr;
-        Stay stay = Stay::unknown;
-
-        bool is_lasting() const noexcept { return stay != Stay::unknown; }
-    };
-
     Value source_of(const Op& op) const {
         return op.is_from_local() ? anchor_ : values_[op.source];
     }
@@ -152,18 +119,11 @@ private:
                 if (stay != Stay::unknown) return stay;
             }
         } else if constexpr (reads == Reads::attribute) {
-            if (has_dict_of(source)) {
-                PyObject* dict = *place_of_dict(source.object);
-                const Stay stay = use(dict, key_read(step), Reads::item, {});
-                if (stay != Stay::unknown) return stay;
-            }
+            const Stay stay = keep_own(source, key_read(step));
+            if (stay != Stay::unknown) return stay;
         } else if constexpr (reads == Reads::class_and_attribute) {
-            PyObject* const name = key_read(step);
-            if (keeps_plain_name(source, name) && has_dict_of(source)) {
-                PyObject* dict = *place_of_dict(source.object);
-                const Stay stay = use(dict, name, Reads::item, {});
-                if (stay != Stay::unknown) return stay;
-            }
+            const Stay stay = keep_plain(source, key_read(step), child);
+            if (stay != Stay::unknown) return stay;
         } else if constexpr (reads == Reads::type) {
             return has_type(source) ? Stay::compared : Stay::unknown;
         } else if constexpr (std::same_as<T, FunctionGlobals>) {
@@ -175,7 +135,7 @@ private:
             add({source.object,
                  child,
                  number_,
-                 TestKind::step,
+                 AssumptionTest::Kind::step,
                  {},
                  fetch_of_step(op.code())});
         }
@@ -194,11 +154,12 @@ private:
             const Value value = source_of(op);
             need_operands(kind);
             if (!is_kept(kind, value)) {
-                AssumptionTest test{value.object, nullptr, number_, TestKind::check,
+                AssumptionTest test{value.object, nullptr, number_,
+                                    AssumptionTest::Kind::check,
                                     check_of_kind(op.code())};
                 if constexpr (sizeof(T) <= sizeof(test.expected)) {
                     std::memcpy(&test.expected, &kind, sizeof(T));
-                    test.kind = TestKind::near_check;
+                    test.kind = AssumptionTest::Kind::near_check;
                 }
                 add(test);
             }
@@ -232,52 +193,6 @@ private:
         return false;
     }
 
-    /// What the value's own dict says of a name stays, or that it has no dict.
-    bool keeps_attribute(Value value, PyObject* name) {
-        if (has_dict_of(value)) {
-            PyObject* dict = *place_of_dict(value.object);
-            return use(dict, name, Reads::item, {}) != Stay::unknown;
-        }
-        if (PyType_Check(value.object)) return false;
-        PyTypeObject* const type = Py_TYPE(value.object);
-        if (has_managed_dict(type) || !has_type(value)) return false;
-        if (type->tp_dictoffset == 0) return true;
-        compare_size(value);
-        compare(value.stay, _PyObject_GetDictPtr(value.object), nullptr);
-        return true;
-    }
-
-    /// Where objects of a type have several sizes, the dict's place goes by theirs:
-    /// another object at the address may have it elsewhere.
-    void compare_size(Value value) {
-        if (value.is_lasting() || Py_TYPE(value.object)->tp_itemsize == 0) return;
-        const Py_ssize_t& size = reinterpret_cast<PyVarObject*>(value.object)->ob_size;
-        compare(value.stay, &size, reinterpret_cast<const void*>(size));
-    }
-
-    /// The value stays of a type whose MRO says the same of a name. Not of a slot.
-    bool keeps_names_of_class(Value value, PyObject* name) {
-        PyTypeObject* const type = Py_TYPE(value.object);
-        if (PyType_Check(value.object) || !version_tag(type)) return false;
-        const Borrowed<> found = find_in_mro(type, name);
-        if (found && slot_content(found.get(), value.object).is_slot) return false;
-        if (!has_type(value)) return false;
-        // After the words, of which one says that a class of the heap is alive.
-        if (compared_.insert(&type->tp_version_tag).second) {
-            const auto tag = static_cast<uintptr_t>(type->tp_version_tag);
-            add({type, reinterpret_cast<const void*>(tag), number_, TestKind::version});
-        }
-        return true;
-    }
-
-    /// The same, and what the MRO says of the name leaves the value's own dict its
-    /// say: as a descriptor it is of a type that cannot change.
-    bool keeps_plain_name(Value value, PyObject* name) {
-        const PlainPlace place = plain_place(value.object, name);
-        return place.kind == PlainPlace::Kind::instance && place.is_lasting &&
-               keeps_names_of_class(value, name);
-    }
-
     /// The objects that a kind's operands name weakly: once one died, what is at its
     /// address is another.
     template <class T>
@@ -295,125 +210,6 @@ private:
         }
     }
 
-    /// The value's type stays: because it cannot change, or compared. True when the
-    /// type object is lasting: a heap type is told by a weak reference from one at the
-    /// same address.
-    bool has_type(Value value) {
-        PyTypeObject* type = Py_TYPE(value.object);
-        if (!value.is_lasting() || !keeps_class(type)) {
-            compare(value.stay, &value.object->ob_type, type);
-        }
-        if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return true;
-        const Owned<> weak = Owned<>::steal(PyWeakref_NewRef(as_object(type), nullptr));
-        if (!weak) PyErr_Clear();
-        if (!weak) return false;
-        compare(Stay::watched,
-                &reinterpret_cast<PyWeakReference*>(weak.get())->wr_object, type);
-        held_.push_back(weak);
-        return true;
-    }
-
-    /// The object keeps its attributes in a dict, and stays with it.
-    bool has_dict_of(Value value) {
-        PyObject* const* place = place_of_dict(value.object);
-        if (!place || !has_type(value)) return false;
-        compare_size(value);
-        compare(value.stay, place, *place);
-        return true;
-    }
-
-    /// The module stays with its dict. A module that lasts does, and another class that
-    /// it is given is a module's too; but the collector takes the dict away from one
-    /// that it destroys, and what is read by its address must not have gone.
-    bool keeps_dict_of_module(Value module) {
-        PyObject* const* place = place_of_dict(module.object);
-        if (!place) return false;
-        if (!module.is_lasting() && !has_type(module)) return false;
-        if (module.stay != Stay::watched) compare(module.stay, place, *place);
-        return true;
-    }
-
-    /// A function that lasts stays with its globals, until the collector destroys it.
-    Stay keep_globals_of(Value function) {
-        auto* const object = reinterpret_cast<PyFunctionObject*>(function.object);
-        compare(function.stay, &object->func_globals, object->func_globals);
-        return Stay::compared;
-    }
-
-    /// Notes that a part of a dict is read, and what tells of its changes. `value`: the
-    /// dict, where it was itself fetched.
-    Stay use(PyObject* dict, PyObject* key, Reads reads, Value value) {
-        if (!dict) return Stay::unknown;
-        DictUse made{dict, 0, part_of(reads), number_, arming_};
-        if (made.part == DictPart::item && !plain_hash(key, made.hash)) {
-            return Stay::unknown;
-        }
-        const auto [known, is_new] =
-            stays_.insert({{dict, made.hash, made.part}, Stay::unknown});
-        if (!is_new) return known->second;
-        uses_.push_back(made);  // first: it is taken back where there is no memory
-        const DictCare care = use_dict(assumption_, made);
-        if (care == DictCare::tag) compare_tag(made, key, value);
-        return known->second = stay_of(care);
-    }
-
-    /// The same of the value at a position, of a dict without events: its tag, its
-    /// table and the value's word.
-    Stay use_entry(PyObject* dict, Py_ssize_t position, Value value) {
-        if (!dict || dict_news(dict) != DictNews::tag) return Stay::unknown;
-        PyObject* const* const place = place_of_entry(dict, position).value;
-        if (!place || use(dict, nullptr, Reads::keys, value) != Stay::compared) {
-            return Stay::unknown;
-        }
-        compare(Stay::compared, place_of_keys(dict), dict_keys(dict));
-        compare(Stay::compared, place, *place);
-        return Stay::compared;
-    }
-
-    static Stay stay_of(DictCare care) noexcept {
-        if (care == DictCare::events) return Stay::watched;
-        return care == DictCare::tag ? Stay::compared : Stay::unknown;
-    }
-
-    /// The tag of a dict, and the word of the item: a specialised store of an attribute
-    /// drops the old value, whose finalizer may ask, before it makes the new tag
-    /// (STORE_ATTR_WITH_HINT, Python/ceval.c of 3.11).
-    void compare_tag(const DictUse& made, PyObject* key, Value value) {
-        // What is not a dict any more has no tag.
-        if (value.object == made.dict && !value.is_lasting()) has_type(value);
-        const uint64_t* tag = dict_tag(made.dict);
-        compare(Stay::compared, tag, reinterpret_cast<const void*>(*tag),
-                TestKind::tag);
-        if (made.part != DictPart::item) return;
-        PyObject* const* place = place_in_dict(made.dict, {key, made.hash});
-        if (!place) return;
-        // A key that is no exact str makes a new table, with the same tag where its
-        // value is the one that was there.
-        compare(Stay::compared, place_of_keys(made.dict), dict_keys(made.dict));
-        compare(Stay::compared, place, *place);
-    }
-
-    /// A word that is compared each time; once is enough. `stay`: of what it lies in.
-    void compare(Stay stay, const void* at, const void* expected,
-                 TestKind kind = TestKind::word) {
-        if (!compared_.insert(at).second) return;
-        if (stay == Stay::watched) {
-            words_.push_back({at, expected});
-            word_ops_.push_back(number_);
-        } else {
-            add({at, expected, number_, kind});
-        }
-    }
-
-    void add(const AssumptionTest& test) {
-        static const void* const word = nullptr;
-        const bool is_word = test.kind == TestKind::word || test.kind == TestKind::tag;
-        tests_.push_back(test);
-        test_words_.push_back(is_word ? KeptWord{test.at, test.expected}
-                                      : KeptWord{&word, &word});
-    }
-
-    Assumption& assumption_;
     const Program& program_;
     const View& view_;
     std::vector<Value> values_;
@@ -421,17 +217,7 @@ private:
     std::vector<HandedValue> handed_;
     Value anchor_;
     const void* builtins_ = nullptr;
-    uint32_t number_ = 0;
-    const uint64_t arming_ = assumption_counts.tried++;
-    std::vector<AssumptionTest> tests_;
-    std::vector<KeptWord> test_words_;
-    std::vector<KeptWord> words_;
-    std::vector<uint32_t> word_ops_;
-    std::vector<DictUse> uses_;
-    References held_;
-    std::set<const void*> compared_;
     std::set<std::pair<PyObject*, OpCode>> parts_;
-    std::map<std::tuple<PyObject*, Py_hash_t, DictPart>, Stay> stays_;
 };
 
 void Assumption::passed(const Program& program, const View& view, const Op& end,

@@ -58,28 +58,47 @@ PyObject* interned(const char* text) noexcept {
     return made;
 }
 
-/// How `getattr` starts: by the C function of object.__getattribute__, then by a
-/// `__getattr__` or not.
-enum class Start : uint8_t { other, object_then_getattr, object };
+/// How `getattr` starts: by the C function of object.__getattribute__ (of type's, for
+/// classes), then by a `__getattr__` or not.
+enum class Start : uint8_t { other, own_then_getattr, own };
 
-/// Whether a `__getattribute__` calls the function that object's own calls. tuple, dict
-/// and other builtin types have a wrapper of it of their own.
-bool calls_generic_getattr(PyObject* getattribute, PyTypeObject* type) noexcept {
+/// Whether a `__getattribute__` calls that function. tuple, dict and other builtin
+/// types have a wrapper of object's of their own.
+bool calls(PyObject* getattribute, getattrofunc function, PyTypeObject* type) noexcept {
     if (Py_TYPE(getattribute) != &PyWrapperDescr_Type) return false;
     const auto* wrapper = reinterpret_cast<const PyWrapperDescrObject*>(getattribute);
     // A class may contain a wrapper of another class, which then raises TypeError.
-    return wrapper->d_wrapped == reinterpret_cast<void*>(PyObject_GenericGetAttr) &&
+    return wrapper->d_wrapped == reinterpret_cast<void*>(function) &&
            PyType_IsSubtype(type, wrapper->d_common.d_type);
 }
 
-Start start_of(PyTypeObject* type) noexcept {
+Start start_of(PyTypeObject* type, getattrofunc function) noexcept {
     static PyObject* const getattribute = interned("__getattribute__");
     static PyObject* const getattr = interned("__getattr__");
     if (!getattribute || !getattr) return Start::other;
     const Borrowed<> found = find_in_mro(type, getattribute);
-    if (!found || !calls_generic_getattr(found.get(), type)) return Start::other;
-    if (find_in_mro(type, getattr)) return Start::object_then_getattr;
-    return type->tp_getattro == PyObject_GenericGetAttr ? Start::object : Start::other;
+    if (!found || !calls(found.get(), function, type)) return Start::other;
+    if (find_in_mro(type, getattr)) return Start::own_then_getattr;
+    return type->tp_getattro == function ? Start::own : Start::other;
+}
+
+/// The descriptor that a builtin type has for a name. Null without memory.
+PyObject* descriptor_of(PyTypeObject* type, const char* name) noexcept {
+    PyObject* const key = interned(name);
+    return key ? find_in_mro(type, key).get() : nullptr;
+}
+
+/// Whether what the MRO says of `__class__` is object's descriptor, which reads the
+/// type.
+bool gives_class(PyObject* found) noexcept {
+    static PyObject* const descriptor = descriptor_of(&PyBaseObject_Type, "__class__");
+    return found == descriptor;
+}
+
+/// Whether it is type's descriptor for the name of a class.
+bool gives_class_name(PyObject* found) noexcept {
+    static PyObject* const descriptor = descriptor_of(&PyType_Type, "__name__");
+    return found == descriptor;
 }
 
 /// Whether a type, and so the behaviour of its instances as descriptors, cannot change.
@@ -87,13 +106,30 @@ bool is_immutable(PyTypeObject* type) noexcept {
     return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE);
 }
 
+/// The place in classes of this metaclass.
+PlainPlace find_place_in_class(PyTypeObject* metaclass, PyObject* name) noexcept {
+    if (start_of(metaclass, PyType_Type.tp_getattro) == Start::other) return {};
+    const Borrowed<> found = find_in_mro(metaclass, name);
+    if (!found) return {.kind = PlaceKind::in_class, .is_lasting = true};
+    if (gives_class(found.get()))
+        return {.kind = PlaceKind::class_of, .is_lasting = true};
+    if (gives_class_name(found.get()))
+        return {.kind = PlaceKind::class_name, .is_lasting = true};
+    PyTypeObject* const kind = Py_TYPE(found.get());
+    if (kind->tp_descr_get && kind->tp_descr_set) return {};
+    return {.kind = PlaceKind::in_class, .is_lasting = is_immutable(kind)};
+}
+
 PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexcept {
-    const Start start = start_of(type);
+    if (PyType_Check(value)) return find_place_in_class(type, name);
+    const Start start = start_of(type, PyObject_GenericGetAttr);
     if (start == Start::other) return {};
-    const bool is_only = start == Start::object && has_only_str_names(type);
+    const bool is_only = start == Start::own && has_only_str_names(type);
     const Borrowed<> found = find_in_mro(type, name);
     if (!found)
         return {.kind = PlaceKind::instance, .is_lasting = true, .is_only = is_only};
+    if (gives_class(found.get()))
+        return {.kind = PlaceKind::class_of, .is_lasting = true};
     PyTypeObject* const kind = Py_TYPE(found.get());
     if (slot_content(found.get(), value).is_slot) {
         const auto* member =
@@ -108,13 +144,48 @@ PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexc
     if (index >= 0 && PyTuple_Check(value))
         return {.kind = PlaceKind::item, .is_lasting = true, .at = index};
     if (kind->tp_descr_get && kind->tp_descr_set) return {};
-    return {.kind = PlaceKind::instance, .is_lasting = is_immutable(kind)};
+    return {.kind = PlaceKind::instance,
+            .is_lasting = is_immutable(kind),
+            .has_default = !kind->tp_descr_get && has_only_str_names(type)};
+}
+
+/// Whether descriptors of this type are what `getattr` returns when they are read from
+/// the class itself.
+bool is_unbound_in_class(PyTypeObject* kind) noexcept {
+    return kind == &PyFunction_Type || kind == &PyProperty_Type ||
+           kind == &PyWrapperDescr_Type || kind == &PyMethodDescr_Type ||
+           kind == &PyMemberDescr_Type || kind == &PyGetSetDescr_Type;
+}
+
+/// What the MRO of a class whose names are all strs has for an interned str.
+Borrowed<> find_in_str_mro(PyTypeObject* type, PyObject* name) noexcept {
+    if (version_tag(type)) return _PyType_Lookup(type, name);  // CPython's cache
+    return has_only_str_names(type) ? find_in_mro(type, name) : nullptr;
 }
 
 }  // namespace
 
+Borrowed<> default_of_class(PyObject* value, const HashedKey& name) noexcept {
+    if (presence_in_instance(value, name) != Presence::absent) return nullptr;
+    const Borrowed<> found = find_in_str_mro(Py_TYPE(value), name.value);
+    return found && !Py_TYPE(found.get())->tp_descr_get ? found : nullptr;
+}
+
+Borrowed<> read_class_place(const PlainPlace& place, PyObject* value,
+                            PyObject* name) noexcept {
+    if (place.kind == PlaceKind::class_of) return as_object(Py_TYPE(value));
+    auto* const type = reinterpret_cast<PyTypeObject*>(value);
+    if (place.kind == PlaceKind::class_name) {
+        if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return nullptr;
+        return reinterpret_cast<PyHeapTypeObject*>(type)->ht_name;
+    }
+    const Borrowed<> found = find_in_str_mro(type, name);
+    if (!found) return nullptr;
+    PyTypeObject* const kind = Py_TYPE(found.get());
+    return kind->tp_descr_get && !is_unbound_in_class(kind) ? nullptr : found;
+}
+
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept {
-    if (PyType_Check(value)) return {};
     PyTypeObject* const type = Py_TYPE(value);
     const unsigned tag = version_tag(type);
     if (tag) {

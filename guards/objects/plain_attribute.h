@@ -13,16 +13,21 @@ namespace guardtree {
 /// The place where `getattr` finds a name in objects of a type.
 struct PlainPlace {
     enum class Kind : uint8_t {
-        code,      ///< getattr may run code or read the class
-        instance,  ///< in the object's own dict
-        slot,      ///< a slot of the object
-        item,      ///< a field of a named tuple: an item of the object
+        code,        ///< getattr may run code, or make an object
+        instance,    ///< in the object's own dict, or else in its class
+        slot,        ///< a slot of the object
+        item,        ///< a field of a named tuple: an item of the object
+        class_of,    ///< `__class__` of any object
+        in_class,    ///< the object is a class: in a dict of its MRO
+        class_name,  ///< the object is a class: its `__name__`
     };
 
     Kind kind = Kind::code;
     bool is_lasting = false;   ///< valid until the type's version tag changes
     bool is_optional = false;  ///< an empty slot raises; otherwise it reads as None
     bool is_only = false;      ///< getattr raises AttributeError if the place is empty
+    bool has_default =
+        false;          ///< the MRO has what getattr returns if the dict does not
     Py_ssize_t at = 0;  ///< the offset of the slot in bytes, or the index of the item
 
     /// The content of the slot in an object. Null if it is empty and optional.
@@ -38,21 +43,33 @@ struct PlainPlace {
     }
 };
 
-/// Finds the place of `name`, an interned str. The result is `code` if the value is a
-/// class, if its `__getattribute__` does not call what object's does, or if a data
-/// descriptor has that name.
+/// Finds the place of `name`, an interned str. The result is `code` if the
+/// `__getattribute__` of the value's type does not call what object's does (type's, if
+/// the value is a class), or if another data descriptor has that name.
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept;
 
-/// What `getattr` finds in the value's own `__dict__`, in a slot or in a field of a
-/// named tuple, without running code. Null if it would run code or read the class, or
-/// if there is nothing.
+/// The attribute that `getattr` finds in the class, if the object's dict does not have
+/// it. Null if that is a descriptor.
+Borrowed<> default_of_class(PyObject* value, const HashedKey& name) noexcept;
+
+/// The attribute in a place that belongs to a class. Null if there is none, if it is a
+/// descriptor that getattr binds to a class, or if the name lies in C.
+Borrowed<> read_class_place(const PlainPlace& place, PyObject* value,
+                            PyObject* name) noexcept;
+
+/// What `getattr` returns, if it runs no code and makes no object. Null if it would,
+/// or if there is nothing.
 [[gnu::always_inline]] inline Borrowed<> plain_attribute(
     PyObject* value, const HashedKey& name, Remembered remembered) noexcept {
     const PlainPlace place = plain_place(value, name.value);
-    if (place.kind == PlainPlace::Kind::instance)
-        return find_instance_attribute(value, name, remembered);
+    if (place.kind == PlainPlace::Kind::instance) [[likely]] {
+        const Borrowed<> own = find_instance_attribute(value, name, remembered);
+        return own || !place.has_default ? own : default_of_class(value, name);
+    }
     if (place.kind == PlainPlace::Kind::slot) return place.slot_of(value);
-    return place.kind == PlainPlace::Kind::item ? place.item_of(value) : nullptr;
+    if (place.kind == PlainPlace::Kind::item) return place.item_of(value);
+    if (place.kind == PlainPlace::Kind::code) return nullptr;
+    return read_class_place(place, value, name.value);
 }
 
 /// The same for an interned str.

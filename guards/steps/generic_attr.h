@@ -28,6 +28,8 @@ struct GenericAttr {
     }
 
     Borrowed<> peek(PyObject* value, Remembered remembered) const noexcept {
+        // A class is asked for its attributes as an object is, which is not getattr.
+        if (PyType_Check(value)) return nullptr;
         return plain_attribute(value, name.value, remembered);
     }
 

@@ -1,4 +1,4 @@
-// plain_attr: an attribute that getattr finds without running code.
+// plain_attr: an attribute that getattr returns without running code.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "../concepts/kind.h"
@@ -10,11 +10,12 @@ struct PlainAttr {
     static constexpr Info info{
         .name = "plain_attr",
         .summary =
-            "An attribute that `getattr` finds in the value's own `__dict__`, in a "
-            "slot or in a field of a named tuple, without running code. Fetches "
-            "nothing where `getattr` would run code or ask a class: the value is a "
-            "class, its type has a `__getattribute__` other than object's, or a "
-            "property or another data descriptor has the name.",
+            "The attribute that `getattr` returns, if it runs no code and makes no "
+            "object: from the value's own `__dict__`, a slot, a field of a named "
+            "tuple, or a class; from the value itself, if that is a class, functions "
+            "and properties too. Also `__class__`, and `__name__` of a class that "
+            "Python code made. Fetches nothing if getattr binds a descriptor, or if "
+            "the type has a `__getattribute__` other than object's or type's.",
         .python = "plain_attr(value, name)",
         .reads = Reads::class_and_attribute,
     };
@@ -23,7 +24,14 @@ struct PlainAttr {
          "2", "type('P', (), {'a': property(lambda self: 2)})()"},
         {"'a'",
          "type('P', (), {'a': 1, '__init__': lambda self: setattr(self, 'a', 2)})()",
-         "2", "type('P', (), {'a': 2})()"},
+         "2", "type('P', (), {'a': property(lambda self: 2)})()"},
+        {"'a'", "type('P', (), {'a': 5})()", "5",
+         "type('P', (), {'a': lambda self: 5})()"},
+        {"'a'", "type('P', (), {'a': 5})", "5",
+         "type('M', (type,), {'a': property(lambda self: 5)})('P', (), {'a': 5})"},
+        {"'__class__'", "(7).real", "int",
+         "type('P', (), {'__class__': property(lambda self: int)})()"},
+        {"'__name__'", "type('P', (), {})", "'P'", "int"},
         {"'a'",
          "type('C', (), {'__slots__': 'a', '__init__': lambda self: setattr(self, 'a', "
          "5)})()",

@@ -3,6 +3,7 @@ change is noticed by the next check of guards that are assumed."""
 
 from __future__ import annotations
 
+import enum
 import functools
 import sys
 import types
@@ -86,6 +87,32 @@ class Named(str):
     __hash__ = str.__hash__
 
 
+def keyed_by(names: dict[Any, Any]) -> Any:
+    """An object whose class has an attribute that its own dict may replace."""
+    made = type("Made", (Thing,), {"a": 1})()
+    vars(made).update(names)
+    return made
+
+
+class Meta(type):
+    b = property(lambda self: 1)
+    c = 3
+
+
+class Looks(type):
+    def __getattr__(self, name: str) -> int:
+        return 7
+
+
+class Answers(type):
+    def __getattribute__(self, name: str) -> int:
+        return 7
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
 Pair = namedtuple("Pair", "a")
 Shadowed = type("Shadowed", (Pair,), {"a": 3})
 Stolen = type("Stolen", (), {"a": Pair.a})  # of a tuple, but not in one
@@ -105,15 +132,50 @@ Stolen = type("Stolen", (), {"a": Pair.a})  # of a tuple, but not in one
         (with_class_attribute(Binds()), "a", True),
         (with_class_attribute(Stores()), "a", False),
         (with_class_attribute(property(lambda self: 1)), "a", False),
-        (Thing(), "__class__", False),
+        (Thing(), "__class__", True),
+        (type("C", (), {"__class__": property(lambda x: 1)})(), "__class__", False),
         (Thing(), "__dict__", False),
+        (type("C", (), {"a": 1})(), "a", True),
+        (type("C", (), {"__slots__": (), "a": 1})(), "a", True),
+        (type("C", (type("B", (), {"a": 1}),), {})(), "a", True),
+        (type("C", (), {"a": Binds()})(), "a", False),
+        (type("C", (), {"a": lambda self: 1})(), "a", False),
+        (type("C", (), {"a": 1, Named("b"): 1})(), "a", False),
+        (keyed_by({Named("a"): 2}), "a", False),
+        (sys.flags, "n_fields", True),
         (Thing, "__doc__", False),
-        (type("C", (), {"a": 1}), "a", False),
+        (Thing, "__class__", True),
+        (Thing, "__name__", True),
+        (int, "__name__", False),
+        (int, "from_bytes", False),
+        (int, "__add__", True),
+        (int, "bit_length", True),
+        (int, "real", True),
+        (Slotted, "a", True),
+        (type("C", (), {"a": property(lambda self: 1)}), "a", True),
+        (type("C", (), {"a": type("P", (property,), {})()}), "a", False),
+        (type("C", (), {"a": 1}), "a", True),
+        (type("C", (type("B", (), {"a": 1}),), {}), "a", True),
+        (type("C", (), {"a": lambda self: 1}), "a", True),
+        (type("C", (), {"a": Binds()}), "a", False),
+        (type("C", (), {"a": classmethod(repr)}), "a", False),
+        (type("C", (), {"a": 1, Named("b"): 1}), "a", False),
+        (type("C", (), {}), "a", False),
+        (Fallback, "__getattr__", True),
+        (Meta("C", (), {"a": 1}), "a", True),
+        (Meta("C", (), {"b": 1}), "b", False),
+        (Meta("C", (), {"c": 1}), "c", True),
+        (Meta("C", (), {}), "c", False),
+        (Looks("C", (), {"a": 1}), "a", True),
+        (Looks("C", (), {}), "a", False),
+        (Answers("C", (), {"a": 1}), "a", False),
+        (Colour, "RED", True),
+        (Colour.RED, "name", "name" not in vars(Colour.__mro__[1])),
         (sys, "path", False),
         (Pair(1), "a", True),
         (tuple.__new__(Pair), "a", False),
         (type("Sub", (Pair,), {})(1), "a", True),
-        (Shadowed(1), "a", False),
+        (Shadowed(1), "a", True),
         (Stolen(), "a", False),
         (functools.partial(len), "func", True),
         (types.SimpleNamespace(a=1), "a", True),
@@ -222,6 +284,71 @@ def test_the_next_check_notices(how: str) -> None:
             del Base.a
 
 
+def of_a_class(**names: Any) -> tuple[Any, Any]:
+    """A class, and an instance without a name of its own."""
+    base = type("Base", (Thing,), {})
+    kind = Meta("Fresh", (base,), names)
+    return kind, kind()
+
+
+# What happens; whether an instance, and the class, still have the attribute.
+OF_CLASSES: dict[str, tuple[Callable[[Any, Any], Any], bool, bool]] = {
+    "another value": (lambda kind, x: setattr(kind, "a", 1001), False, False),
+    "another one that is equal": (lambda kind, x: setattr(kind, "a", 1000), True, True),
+    "no value": (lambda kind, x: delattr(kind, "a"), False, False),
+    "a descriptor": (lambda kind, x: setattr(kind, "a", Binds()), False, False),
+    "a property": (
+        lambda kind, x: setattr(kind, "a", property(lambda x: 1000)), False, False,
+    ),
+    "a method": (lambda kind, x: setattr(kind, "a", lambda x: 1000), False, False),
+    "in a base": (lambda kind, x: setattr(kind.__base__, "a", 7), True, True),
+    "an own value": (lambda kind, x: setattr(x, "a", 7), False, True),
+    "an own one that is equal": (lambda kind, x: setattr(x, "a", 1000), True, True),
+    "a metaclass's property": (
+        lambda kind, x: setattr(type(kind), "a", property(lambda x: 1000)), True, False,
+    ),
+    "a metaclass's value": (lambda kind, x: setattr(type(kind), "a", 7), True, True),
+    "a metaclass's getattr": (
+        lambda kind, x: setattr(type(kind), "__getattribute__", lambda *_: 1000),
+        True, False,
+    ),
+    "another metaclass": (
+        lambda kind, x: setattr(kind, "__class__", Answers), True, False,
+    ),
+    "other bases": (
+        lambda kind, x: setattr(kind, "__bases__", (Fallback,)), True, True,
+    ),
+    "a dict of another class": (
+        lambda kind, x: setattr(x, "__class__", Fallback), False, True,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", OF_CLASSES)
+def test_the_next_check_notices_changes_of_classes(how: str) -> None:
+    change, of_instance, of_class = OF_CLASSES[how]
+    former = {*vars(Meta)}
+    for is_class in (False, True):
+        expected = of_class if is_class else of_instance
+        kind, value = of_a_class(a=1000, d=2)
+        start = kind if is_class else value
+        guards = Guards(function_with(thing=start))
+        for root in (guards.global_("thing"), guards.local("x")):
+            root.plain_attr("a").equals(1000)
+            root.plain_attr("d").equals(2)
+        before = armed()
+        for _ in range(4):
+            assert guards.check({"x": start})
+        assert armed() == before + 2
+        change(kind, value)
+        try:
+            for _ in range(4):
+                assert guards.check({"x": start}) is expected
+        finally:
+            for name in {*vars(Meta)} - former:
+                delattr(Meta, name)
+
+
 def test_a_descriptor_whose_own_class_changes_is_asked_about_each_time() -> None:
     kind = type("Late", (Binds,), {})
     owner = type("Owner", (Thing,), {"a": kind()})
@@ -235,6 +362,45 @@ def test_a_descriptor_whose_own_class_changes_is_asked_about_each_time() -> None
     assert not guards.check({"x": value})
     del kind.__set__
     assert guards.check({"x": value})
+
+
+@pytest.mark.parametrize("is_class", [False, True])
+def test_a_value_whose_class_becomes_a_descriptor_is_no_value(is_class: bool) -> None:
+    late = type("Late", (), {})
+    owner = type("Owner", (Thing,), {"a": late(), "b": 2})
+    start: Any = owner if is_class else owner()
+    guards = Guards(function_with(thing=start))
+    for root in (guards.global_("thing"), guards.local("x")):
+        root.plain_attr("a").type_match(late)
+        root.plain_attr("b").equals(2)
+    before = armed()
+    for change in (None, lambda *_: 1000):
+        if change:
+            late.__get__ = change
+        for _ in range(4):
+            assert guards.check({"x": start}) is (change is None)
+        assert change or armed() == before + 2
+    del late.__get__
+    assert guards.check({"x": start})
+    vars(owner)["a"].__class__ = Binds
+    assert not guards.check({"x": start})
+
+
+def test_names_of_classes_and_classes_of_objects() -> None:
+    kind, value = of_a_class()
+    guards = Guards(function_with(kind=kind))
+    for root in (guards.global_("kind"), guards.local("x").plain_attr("__class__")):
+        root.id_match(kind)
+        root.plain_attr("__name__").equals("Fresh")
+        root.plain_attr("__class__").id_match(Meta)
+    for _ in range(4):
+        assert guards.check({"x": value})
+    kind.__name__ = "Other"
+    assert not guards.check({"x": value})
+    kind.__name__ = "".join(["Fre", "sh"])
+    assert guards.check({"x": value})
+    kind.__bases__ = (type("Says", (Thing,), {"__class__": property(lambda x: kind)}),)
+    assert not guards.check({"x": value})
 
 
 def test_a_slot_is_read_each_time() -> None:

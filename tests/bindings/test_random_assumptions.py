@@ -13,6 +13,7 @@ import sys
 import types
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import guardtree as gt
@@ -25,6 +26,21 @@ class First:
 
 class Second:
     shared = 1
+
+
+class Meta(type):
+    """The class of classes."""
+
+
+class Late:
+    """A class attribute that becomes a descriptor, and stops being one."""
+
+
+def bind(self: Any, value: Any, kind: Any) -> Any:
+    return 10**9
+
+
+LATE = Late()
 
 
 class Module(types.ModuleType):
@@ -78,7 +94,7 @@ class World:
             self.names[name] = self.value()
         self.names.update(table={"a": 1, "b": number(2)}, order=OrderedDict(a=1))
         self.names.update(thing=self.things[-1], items=[1, number(2)], pair=(1, "k"))
-        self.names.update(box=[None], mapping={})
+        self.names.update(box=[None], mapping={}, kind=self.kind())
         self.kept: list[Any] = []
         self.x: Any = self.things[2]
         self.put(self.owner())
@@ -91,6 +107,11 @@ class World:
         if depth:
             made.inner = self.thing(depth - 1)
         return made
+
+    def kind(self) -> Any:
+        """A class where the last one may have lain."""
+        base = Meta("Base", (), {"a": self.value()})
+        return Meta("Kind", (base,), {"b": self.value()})
 
     def value(self) -> Any:
         at = self.pick.randrange(7)
@@ -150,7 +171,35 @@ class World:
         if "c" in vars(owner):
             del owner.c
         else:
-            owner.c = 1
+            owner.c = self.pick.choice([1, number(1), LATE, property(lambda self: 1)])
+
+    def change_how_a_value_binds(self) -> None:
+        if "__get__" in vars(Late):
+            del Late.__get__
+        else:
+            Late.__get__ = bind  # type: ignore[attr-defined]
+
+    def change_kind(self) -> None:
+        kind = self.names["kind"]
+        owner = self.pick.choice([kind, *kind.__bases__, Meta])
+        name = self.pick.choice(["a", "b", "__name__", "__getattribute__"])
+        if name == "__name__":
+            kind.__name__ = self.pick.choice(["Kind", "Other"])
+        elif name == "__getattribute__":
+            Meta.__getattribute__ = type.__getattribute__  # type: ignore[assignment]
+            if self.pick.random() < 0.7:
+                del Meta.__getattribute__
+        elif name in vars(owner):
+            with suppress(AttributeError):  # Meta has a property of that name
+                delattr(owner, name)
+        else:
+            values = [self.value(), STORED if owner is Meta else LATE, bind]
+            with suppress(AttributeError):
+                setattr(owner, name, self.pick.choice(values))
+
+    def replace_kind(self) -> None:
+        self.names["kind"] = None
+        self.names["kind"] = self.kind()
 
     def change_how_a_class_reads(self) -> None:
         owner = self.pick.choice((First, Second))
@@ -261,7 +310,8 @@ CHANGES: list[Callable[[World], None]] = [
         "replace_thing", "replace_inner", "replace_table", "replace_local",
         "change_items", "replace_pair", "replace_module", "replace_owner",
         "look_at_owner", "change_owner", "replace_modules", "change_names_of_a_class",
-        "change_how_a_class_reads",
+        "change_how_a_class_reads", "change_how_a_value_binds", "change_kind",
+        "replace_kind",
     }
 ]  # fmt: skip
 
@@ -369,6 +419,15 @@ ADDERS: list[Callable[[gt.GuardManager], Any]] = [
     lambda g: g.global_("thing").plain_attr("inner").plain_attr("b").type_match(int),
     lambda g: g.local("x").plain_attr("a").int_range(10**9, 10**9 + 1),
     lambda g: g.local("x").plain_attr("c").is_not_none(),
+    lambda g: g.local("x").plain_attr("shared").equals(1),
+    lambda g: g.global_("thing").plain_attr("c").type_match(int),
+    lambda g: g.global_("thing").plain_attr("__class__").id_match(First),
+    lambda g: g.local("x").plain_attr("__class__").plain_attr("c").is_not_none(),
+    lambda g: g.local("x").type().plain_attr("__name__").equals("First"),
+    lambda g: g.global_("kind").plain_attr("a").type_match(int),
+    lambda g: g.global_("kind").plain_attr("b").is_not_none(),
+    lambda g: g.global_("kind").plain_attr("__name__").equals("Kind"),
+    lambda g: g.global_("kind").plain_attr("__class__").id_match(Meta),
     lambda g: g.global_("thing").lacks_instance_attr("b"),
     lambda g: g.local("x").lacks_instance_attr("c"),
     lambda g: g.global_("thing").lacks_plain_attr("b"),

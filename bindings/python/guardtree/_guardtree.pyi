@@ -391,11 +391,13 @@ class GuardManager:
         guardtree.native_get. In Python: `get_native(function, value)`."""
 
     def plain_attr(self, name: Hashable) -> GuardManager:
-        """An attribute that `getattr` finds in the value's own `__dict__`, in a slot
-        or in a field of a named tuple, without running code. Fetches nothing where
-        `getattr` would run code or ask a class: the value is a class, its type has
-        a `__getattribute__` other than object's, or a property or another data
-        descriptor has the name. In Python: `plain_attr(value, name)`."""
+        """The attribute that `getattr` returns, if it runs no code and makes no
+        object: from the value's own `__dict__`, a slot, a field of a named tuple,
+        or a class; from the value itself, if that is a class, functions and
+        properties too. Also `__class__`, and `__name__` of a class that Python code
+        made. Fetches nothing if getattr binds a descriptor, or if the type has a
+        `__getattribute__` other than object's or type's. In Python:
+        `plain_attr(value, name)`."""
 
     def referent(self) -> GuardManager:
         """The object of a weakref.ref (or a subclass), while it lives. In Python:

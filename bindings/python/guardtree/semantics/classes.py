@@ -55,13 +55,32 @@ def wrapped_by(wrapper: Any) -> int | None:
     return ctypes.c_void_p.from_address(id(wrapper) + WRAPPED).value
 
 
+def reads_by(kind: type, wrapper: Any) -> bool:
+    """Whether ``__getattribute__`` of a type is the C function that a wrapper calls."""
+    found = found_in_mro(kind, "__getattribute__")
+    if type(found) is not WrapperDescriptorType:
+        return False
+    is_of_base = any(each is found.__objclass__ for each in mro_of(kind))
+    return is_of_base and wrapped_by(found) == wrapped_by(wrapper)
+
+
 def reads_as_object(kind: type) -> bool:
     """Whether ``__getattribute__`` of a type is the C function of object's own.
 
     tuple, dict and other builtin types have a wrapper of their own for that function.
     """
-    found = found_in_mro(kind, "__getattribute__")
-    if type(found) is not WrapperDescriptorType:
-        return False
-    is_of_base = any(each is found.__objclass__ for each in mro_of(kind))
-    return is_of_base and wrapped_by(found) == wrapped_by(object.__getattribute__)
+    return reads_by(kind, object.__getattribute__)
+
+
+def reads_as_type(metaclass: type) -> bool:
+    """Whether ``__getattribute__`` of a metaclass is the C function of type's own."""
+    return reads_by(metaclass, vars(type)["__getattribute__"])
+
+
+def has_str_names(kind: type) -> bool:
+    """Whether all names in the dicts of a type's MRO are exact strs.
+
+    CPython asks the ``__eq__`` of any other key.
+    """
+    names = [key for each in mro_of(kind) for key in dict_of_type(each)]
+    return all(type(key) is str for key in names)

@@ -11,15 +11,25 @@ from .classes import (
     MISSING,
     dict_of_type,
     found_in_mro,
+    has_str_names,
     is_a,
     mro_of,
     named,
     reads_as_object,
+    reads_as_type,
 )
 from .containers import dict_has, dict_item
 
 weak_reference = weakref.ref
 TUPLE_FIELD: type = type(vars(namedtuple("Example", "field"))["field"])
+OF_CLASS: Any = vars(object)["__class__"]
+CLASS_NAME: Any = vars(type)["__name__"]
+FLAGS: Any = vars(type)["__flags__"]
+HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+UNBOUND_IN_CLASS = (
+    property, types.FunctionType, types.WrapperDescriptorType,
+    types.MethodDescriptorType, types.MemberDescriptorType, types.GetSetDescriptorType,
+)  # fmt: skip
 
 
 def exists(value: Any) -> bool:
@@ -111,17 +121,23 @@ def slot_value(value: Any, name: str) -> Any:
 
 
 def plain_attr(value: Any, name: str) -> Any:
-    """The attribute that ``getattr`` finds in the value itself, without running code.
+    """The attribute that ``getattr`` returns, if it runs no code and makes no object.
 
-    It is in a slot, in the value's own dict, or in a field of a named tuple. Raises
-    LookupError if there is none, and if ``getattr`` would run code or read the class:
-    for a class, for a type with a ``__getattribute__`` other than object's, and for the
-    name of a property or another data descriptor. No user code runs.
+    It is in the value's own dict, in a slot, in a field of a named tuple, or in a
+    class. ``__class__`` is one, and ``__name__`` of a class that Python code made.
+    Raises LookupError if there is none, for the name of a property or of another
+    descriptor, and for a type with a ``__getattribute__`` other than object's (a
+    metaclass, other than type's). Functions and properties are attributes of a class,
+    but not of its instances: for these, ``getattr`` makes a method. No user code runs.
     """
     kind = type(value)
-    if is_a(value, type) or not reads_as_object(kind):
+    if is_a(value, type):
+        return plain_attr_of_class(value, name)
+    if not reads_as_object(kind):
         raise LookupError(name)
     found = found_in_mro(kind, name)
+    if found is OF_CLASS:
+        return kind
     if type(found) is types.MemberDescriptorType:
         try:
             return slot_value(value, name)
@@ -129,17 +145,51 @@ def plain_attr(value: Any, name: str) -> Any:
             raise LookupError(name) from None
     if type(found) is TUPLE_FIELD and is_a(value, tuple):
         return vars(TUPLE_FIELD)["__get__"](found, value, kind)
-    words = [word for word in ("__get__", "__set__", "__delete__")
-             if found_in_mro(type(found), word) is not MISSING]  # fmt: skip
-    if "__get__" in words and len(words) > 1:
+    if is_data_descriptor(found):
         raise LookupError(name)
-    return dict_item(own_dict(value), name)
+    own = own_dict(value)
+    if found is MISSING or is_descriptor(found) or dict_has(own, name) is not False:
+        return dict_item(own, name)
+    if not has_str_names(kind):
+        raise LookupError(name)
+    return found
+
+
+def plain_attr_of_class(value: type, name: str) -> Any:
+    """``plain_attr`` of a class."""
+    metaclass = type(value)
+    if not reads_as_type(metaclass):
+        raise LookupError(name)
+    found = found_in_mro(metaclass, name)
+    if found is OF_CLASS:
+        return metaclass
+    if found is CLASS_NAME and FLAGS.__get__(value) & HEAP_TYPE:
+        return CLASS_NAME.__get__(value)
+    if is_data_descriptor(found) or not has_str_names(value):
+        raise LookupError(name)
+    found = found_in_mro(value, name)
+    is_bound = is_descriptor(found) and type(found) not in UNBOUND_IN_CLASS
+    if found is MISSING or is_bound:
+        raise LookupError(name)
+    return found
+
+
+def is_descriptor(value: Any) -> bool:
+    """Whether the value's type, or a base, has a ``__get__``. It is not called."""
+    return found_in_mro(type(value), "__get__") is not MISSING
+
+
+def is_data_descriptor(value: Any) -> bool:
+    """Whether it also has a ``__set__`` or ``__delete__``: it goes before own dicts."""
+    stores = [word for word in ("__set__", "__delete__")
+              if found_in_mro(type(value), word) is not MISSING]  # fmt: skip
+    return is_descriptor(value) and bool(stores)
 
 
 def lacks_plain_attr(value: Any, name: str) -> bool:
     """Whether ``getattr`` raises AttributeError for the name without running code.
 
-    False if it would run code: for a class, for a type with a ``__getattr__`` or a
+    False for a class, and if it would run code: for a type with a ``__getattr__`` or a
     ``__getattribute__`` other than object's, and where keys that are not str have to
     be asked. No user code runs.
     """
@@ -148,8 +198,7 @@ def lacks_plain_attr(value: Any, name: str) -> bool:
         return False
     if found_in_mro(kind, "__getattr__") is not MISSING:
         return False
-    names = [key for each in mro_of(kind) for key in dict_of_type(each)]
-    if any(type(key) is not str for key in names):
+    if not has_str_names(kind):
         return False
     found = found_in_mro(kind, name)
     if type(found) is types.MemberDescriptorType:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from . import leafs
@@ -97,9 +96,7 @@ def value_of(made: Translator, tree: ast.expr) -> Any:
         case ast.Attribute(owner, name):
             example = example_of(made, owner)
             made.note_reading(example, name, text)
-            is_module = isinstance(example, ModuleType) and name in vars(example)
-            step = "module_attr" if is_module and not made.literal else "attr"
-            return getattr(value_of(made, owner), step)(name)
+            return made.attribute(value_of(made, owner), example, name)
         case ast.Subscript(owner, ast.Constant(key)):
             return value_of(made, owner).item(key)
         case ast.Call(ast.Name("type"), [owner]):

@@ -16,7 +16,7 @@ from typing import Any
 import guardtree as gt
 
 from . import attributes, leafs, shapes
-from .purity import reads_as_module, runs_python
+from .purity import is_plain, reads_as_module, runs_python
 from .record import Node, Recording
 
 
@@ -122,8 +122,8 @@ class Translator:
         """A node's leafs, then its children."""
         if leafs.says_grad(self, node):
             return
-        is_plain = node.step not in ("root", "globals_dict", "get_generic_dict")
-        if is_plain and not self.is_said_by_keys(node):
+        has_step = node.step not in ("root", "globals_dict", "get_generic_dict")
+        if has_step and not self.is_said_by_keys(node):
             self.handle(node)
         keys = leafs.ordered(self, node) if node.is_ordered else None
         for kind, arguments in leafs.in_order(node):
@@ -135,7 +135,7 @@ class Translator:
         for child in node.children:
             self.visit(child)
         is_implied = node.step in ("get_key", "get_value", "type") or keys is not None
-        if is_plain and not (node.leafs or node.children or is_implied):
+        if has_step and not (node.leafs or node.children or is_implied):
             self.say("presence", "any_of")
             self.handle(node).any_of(PRESENT)
 
@@ -199,9 +199,7 @@ class Translator:
             self.note_reading(example, operand, node.source)
         if name == "getattr" and self.is_module_attr(example, operand):
             self.say("getattr of module", "module_attr")
-            if type(example) is not ModuleType:
-                base.type_match(type(example))
-            return base.module_attr(operand)
+            return self.attribute(base, example, operand)
         keys = self.constant_keys(parent)
         if name == "get_value" and keys is not None:
             self.say(name, "dict_item")
@@ -292,6 +290,15 @@ class Translator:
         self.say(node.step, step)
         return getattr(base, step)(*operands)
 
+    def attribute(self, base: Any, example: Any, name: str) -> Any:
+        """An attribute of an example, by the fastest step that reads it as getattr."""
+        if self.is_module_attr(example, name):
+            if type(example) is not ModuleType:
+                base.type_match(type(example))
+            return base.module_attr(name)
+        is_quick = not self.literal and is_plain(example, name)
+        return base.plain_attr(name) if is_quick else base.attr(name)
+
     def is_module_attr(self, example: Any, name: Any) -> bool:
         """Whether an attribute is in the dict of a module."""
         kind = type(example)
@@ -341,6 +348,9 @@ class Translator:
         alias of that value is compared with the same object, because a check of one
         value can be assumed, and a relation is evaluated at each call."""
         found = [given[0] for kind, given in node.leafs if kind == "id_match"]
+        if node.step == "type" and node.parent is not None:
+            of = node.parent.leafs
+            found += [given[0] for kind, given in of if kind == "type_match"]
         return [] if self.literal else [*map(leafs.object_at, found[:1])]
 
 
