@@ -90,7 +90,7 @@ bool is_fixed_constant(PyObject* value, int& budget) noexcept {
 }  // namespace
 
 Py_ssize_t find_string(const KeyTable& keys, const HashedKey& key) noexcept {
-    if (!PyUnicode_CheckExact(key.value)) return -1;
+    if (keys.entry_count == 0 || !PyUnicode_CheckExact(key.value)) return -1;
     KeyProbe probe(keys, key.hash);
     for (Py_ssize_t place = probe.next(); place >= 0; place = probe.next()) {
         if (is_key(keys, place, key)) return place;
@@ -167,7 +167,10 @@ Presence presence_in_dict(PyObject* dict, const HashedKey& key) noexcept {
         if (place == undecided) return Presence::unknown;
         return place == not_found ? Presence::absent : Presence::present;
     }
-    return find_in_dict(dict, key) ? Presence::present : Presence::absent;
+    const Py_ssize_t place = find_string(keys, key);
+    const bool is_there =
+        place >= 0 && string_entry_value(dict, static_cast<size_t>(place));
+    return is_there ? Presence::present : Presence::absent;
 }
 
 Borrowed<> find_in_dict(PyObject* dict, const HashedKey& key) noexcept {
