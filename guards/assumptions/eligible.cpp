@@ -17,12 +17,7 @@ bool starts_at_names(const Op& root) noexcept {
 
 /// Runs no user code and makes no reference.
 bool is_plain(const Op& op) noexcept {
-    return dispatch(op, []<class T>(const T&) {
-        if constexpr (GuardStep<T>)
-            return !T::info.calls_python && !returns_owned<T>;
-        else
-            return !T::info.calls_python;
-    });
+    return !calls_python(op) && !makes_reference(op);
 }
 
 bool reads_dict(const Op& op) noexcept {
@@ -38,7 +33,7 @@ bool may_run_python(const Tree& tree) noexcept {
         if (tree.node(id).step.info().calls_python) return true;
     }
     for (CheckId id = 0; id < tree.check_count(); ++id) {
-        if (tree.check_at(id).kind.info().calls_python) return true;
+        if (calls_python(tree.check_at(id).kind)) return true;
     }
     return false;
 }

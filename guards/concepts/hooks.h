@@ -100,7 +100,7 @@ concept CanBeJoined = requires(const K& kind, const K& other, K& both) {
 };
 
 /// A kind that contains other kinds, which check the same value. [tree: order,
-/// simplify]
+/// simplify; ops: fetch]
 template <class K>
 concept HasInnerKinds = requires(const K& kind) {
     { kind.inner_kinds() } -> std::same_as<std::span<const Op>>;

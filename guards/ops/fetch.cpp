@@ -66,12 +66,14 @@ PyObject* follow(const Op& op, const View& view, PyObject* from) noexcept {
     }
 }
 
-/// False for kinds that may run user code, which are not run here.
+/// False for kinds that may run user code, which are not run here. Of those with inner
+/// kinds, only those are run whose inner kinds run none.
 template <class T>
 bool passes(const void* operands, PyObject* value) noexcept {
     if constexpr (GuardKind<T>) {
-        if constexpr (!T::info.calls_python)
-            return static_cast<const T*>(operands)->check(value);
+        const T& kind = *static_cast<const T*>(operands);
+        if constexpr (!T::info.calls_python) return kind.check(value);
+        if constexpr (HasInnerKinds<T>) return kind.check(value) == Verdict::pass;
     }
     static_cast<void>(operands), static_cast<void>(value);
     return false;

@@ -19,9 +19,7 @@ struct Referent {
 
     static constexpr auto operands() { return std::tuple{}; }
 
-    Owned<> get(PyObject* value) const noexcept {
-        return Owned<>::share(weak_referent(value));
-    }
+    Borrowed<> get(PyObject* value) const noexcept { return weak_referent(value); }
 };
 
 }  // namespace guardtree

@@ -68,6 +68,36 @@ TEST_F(Assumptions, are_not_made_over_user_code) {
     EXPECT_EQ(runs(), (std::vector<uint32_t>{2}));
 }
 
+TEST_F(Assumptions, are_made_over_kinds_inside_kinds_that_run_no_user_code) {
+    names.run("a = 1; b = 2; ran = []");
+    guards.guard({"global('a')", "any_of((('is_none',), ('equals', 1)))"});
+    guards.guard({"global('b')", "not_(('not_', ('equals', 2)))"});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{4}));
+    EXPECT_EQ(pass(), Verdict::pass);
+    EXPECT_TRUE(first().is_armed());
+    names.run("b = 3");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    names.run("a = None; b = 2");
+    EXPECT_EQ(pass(), Verdict::pass);
+    guards.guard({"global('b')", "not_(('python', ran.append))"});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{2}));
+}
+
+TEST_F(Assumptions, are_made_over_a_weak_reference) {
+    names.run("import weakref\nclass A: pass\na = A(); r = weakref.ref(a)");
+    guards.guard({"global('r')", "referent()", "type_match(A)"});
+    EXPECT_EQ(runs(), (std::vector<uint32_t>{3}));
+    EXPECT_EQ(pass(), Verdict::pass);
+    EXPECT_TRUE(first().is_armed());
+    names.run("a.__class__ = type('B', (), {})");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    names.run("a.__class__ = A");
+    EXPECT_EQ(pass(), Verdict::pass);
+    names.run("del a");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    EXPECT_EQ(first().last_breach(), Breach::compare);
+}
+
 TEST_F(Assumptions, hand_over_what_a_relation_reads) {
     names.run("a = 300; b = 'b'");
     guards.guard({"global('a')", "equals(300)"});

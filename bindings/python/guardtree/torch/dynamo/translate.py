@@ -69,7 +69,6 @@ OF_FUNCTIONS = {
 }
 # Steps that read an attribute, and which one where they do not say.
 ATTRIBUTES = {"getattr": "", "closure": "__closure__"}
-PRESENT = (("is_none",), ("is_not_none",))
 
 
 class Translator:
@@ -136,8 +135,8 @@ class Translator:
             self.visit(child)
         is_implied = node.step in ("get_key", "get_value", "type") or keys is not None
         if has_step and not (node.leafs or node.children or is_implied):
-            self.say("presence", "any_of")
-            self.handle(node).any_of(PRESENT)
+            self.say("presence", "exists")
+            self.handle(node).exists()
 
     def is_said_by_keys(self, node: Node) -> bool:
         """Whether it is a key of a dict whose keys one guard compares."""
