@@ -5,6 +5,7 @@
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/dict_watch.h"
 #include "../objects/dict_lookup.h"
+#include "../objects/lasting_types.h"
 #include "../objects/plain_attribute.h"
 #include "../objects/static_attribute.h"
 
@@ -15,13 +16,6 @@ namespace {
 
 using Stay = WhatStays::Stay;
 using TestKind = AssumptionTest::Kind;
-
-/// Types whose instances keep their class: but for modules, which may be given another
-/// (object_set_class, Objects/typeobject.c).
-bool keeps_class(PyTypeObject* type) noexcept {
-    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
-           !PyType_IsSubtype(type, &PyModule_Type);
-}
 
 /// What is known of a value that words or tests tell of.
 Stay stay_if(bool is_kept) noexcept {
@@ -38,7 +32,7 @@ Stay stay_of(DictCare care) noexcept {
 
 bool WhatStays::has_type(Value value) {
     PyTypeObject* type = Py_TYPE(value.object);
-    if (!value.is_lasting() || !keeps_class(type)) {
+    if (!value.is_lasting() || !instances_keep_class(type)) {
         compare(value.stay, &value.object->ob_type, type);
     }
     if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return true;
@@ -89,7 +83,7 @@ bool WhatStays::keeps_names_of_class(Value value, PyObject* name) {
     if (PyType_Check(value.object) || !version_tag(type)) return false;
     const Borrowed<> found = find_in_mro(type, name);
     if (found && slot_content(found.get(), value.object).is_slot) return false;
-    return has_type(value) && keeps_version(type);
+    return keeps_names_of(value, name);
 }
 
 Stay WhatStays::keep_own(Value value, PyObject* name) {
@@ -112,15 +106,17 @@ Stay WhatStays::keep_plain(Value value, PyObject* name, PyObject* found) {
         const bool is_kept = place.is_lasting && keeps_names_of_class(value, name);
         return is_kept ? keep_own(value, name) : Stay::unknown;
     }
-    case PlainPlace::Kind::class_of: return stay_if(keeps_version_of_type(value));
+    case PlainPlace::Kind::class_of: return stay_if(keeps_names_of(value, name));
     case PlainPlace::Kind::in_class:
-        return stay_if(place.is_lasting && keeps_version_of_type(value) &&
-                       keeps_version(reinterpret_cast<PyTypeObject*>(value.object)) &&
-                       keeps_binding(found));
+        return stay_if(
+            place.is_lasting && keeps_names_of(value, name) &&
+            keeps_version(reinterpret_cast<PyTypeObject*>(value.object), name) &&
+            keeps_binding(found));
     case PlainPlace::Kind::class_name: {
-        if (!keeps_version_of_type(value)) return Stay::unknown;
+        if (!keeps_names_of(value, name)) return Stay::unknown;
         auto* const type = reinterpret_cast<PyHeapTypeObject*>(value.object);
         compare(value.stay, &type->ht_name, type->ht_name);
+        held_.push_back(Owned<>::share(found));  // no other str gets its address
         return Stay::compared;
     }
     default: return Stay::unknown;
@@ -178,24 +174,38 @@ void WhatStays::compare_size(Value value) {
     compare(value.stay, &size, reinterpret_cast<const void*>(size));
 }
 
-bool WhatStays::keeps_version(PyTypeObject* type) {
+bool WhatStays::keeps_version(PyTypeObject* type, PyObject* name) {
     const unsigned tag = version_tag(type);
-    if (!tag) return false;
+    if (!tag || !has_usual_mro(type)) return false;
     // After the words, of which one says that a class of the heap is alive.
     if (compared_.insert(&type->tp_version_tag).second) {
         add({type, reinterpret_cast<const void*>(uintptr_t{tag}), number_,
              TestKind::version});
     }
+    if (name) compare_entry(type, name);
     return true;
 }
 
-bool WhatStays::keeps_version_of_type(Value value) {
-    return has_type(value) && keeps_version(Py_TYPE(value.object));
+void WhatStays::compare_entry(PyTypeObject* type, PyObject* name) {
+    const HashedKey key{name, hash_of_str(name)};
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(type->tp_mro); ++i) {
+        PyObject* const each = PyTuple_GET_ITEM(type->tp_mro, i);
+        const Owned<> dict = type_dict(reinterpret_cast<PyTypeObject*>(each));
+        PyObject* const* place = dict ? place_in_dict(dict.get(), key) : nullptr;
+        if (!place || !*place) continue;
+        compare(Stay::compared, place_of_keys(dict.get()), dict_keys(dict.get()));
+        compare(Stay::compared, place, *place);
+        return;
+    }
+}
+
+bool WhatStays::keeps_names_of(Value value, PyObject* name) {
+    return has_type(value) && keeps_version(Py_TYPE(value.object), name);
 }
 
 bool WhatStays::keeps_binding(PyObject* found) {
-    return keeps_class(Py_TYPE(found)) ||
-           keeps_version_of_type({found, Stay::compared});
+    return instances_keep_class(Py_TYPE(found)) ||
+           keeps_names_of({found, Stay::compared}, nullptr);
 }
 
 void WhatStays::compare_tag(const DictUse& made, PyObject* key, Value value) {

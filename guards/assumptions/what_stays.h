@@ -96,10 +96,15 @@ private:
     /// another object at the address may have it elsewhere.
     void compare_size(Value value);
 
-    /// The MRO of a type that was compared before stays, and what is in its dicts.
-    bool keeps_version(PyTypeObject* type);
+    /// The MRO of a type that was compared before stays, and what is in its dicts. Up to
+    /// CPython 3.12, `name` has to say which entry: see version_tag.
+    bool keeps_version(PyTypeObject* type, PyObject* name);
 
-    bool keeps_version_of_type(Value value);
+    /// The first entry of a name in the dicts of an MRO.
+    void compare_entry(PyTypeObject* type, PyObject* name);
+
+    /// The value's type stays, and what its MRO says of a name (or of all, if null).
+    bool keeps_names_of(Value value, PyObject* name);
 
     /// What a class has does not become a descriptor.
     bool keeps_binding(PyObject* found);

@@ -6,6 +6,7 @@
 
 #include "../../framelocals/cpython/tuple_field.h"
 
+#include "lasting_types.h"
 #include "static_attribute.h"
 
 namespace guardtree {
@@ -13,9 +14,9 @@ namespace {
 
 using PlaceKind = PlainPlace::Kind;
 
-/// A cache of the places of names in types, by version tag. CPython replaces a type's
-/// tag if the type or a base changes, and never reuses a tag. Entries hold their names,
-/// but no references to the type.
+/// A cache of the places of names in types with a usual MRO, by version tag. CPython
+/// replaces a type's tag if the type or a base changes, and never reuses a tag. Entries
+/// hold their names, but no references to the type.
 class PlainPlaces {
 public:
     const PlainPlace* find(unsigned tag, PyObject* name) const noexcept {
@@ -101,13 +102,16 @@ bool gives_class_name(PyObject* found) noexcept {
     return found == descriptor;
 }
 
-/// Whether a type, and so the behaviour of its instances as descriptors, cannot change.
-bool is_immutable(PyTypeObject* type) noexcept {
-    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE);
+/// Whether instances have a dict that no `__dict__` shows.
+bool hides_dict(PyTypeObject* type) noexcept {
+    static PyObject* const name = interned("__dict__");
+    const bool has_dict = type->tp_dictoffset != 0 || has_managed_dict(type);
+    return has_dict && (!name || !find_in_mro(type, name));
 }
 
 /// The place in classes of this metaclass.
 PlainPlace find_place_in_class(PyTypeObject* metaclass, PyObject* name) noexcept {
+    if (!has_only_str_names(metaclass)) return {};
     if (start_of(metaclass, PyType_Type.tp_getattro) == Start::other) return {};
     const Borrowed<> found = find_in_mro(metaclass, name);
     if (!found) return {.kind = PlaceKind::in_class, .is_lasting = true};
@@ -117,14 +121,15 @@ PlainPlace find_place_in_class(PyTypeObject* metaclass, PyObject* name) noexcept
         return {.kind = PlaceKind::class_name, .is_lasting = true};
     PyTypeObject* const kind = Py_TYPE(found.get());
     if (kind->tp_descr_get && kind->tp_descr_set) return {};
-    return {.kind = PlaceKind::in_class, .is_lasting = is_immutable(kind)};
+    return {.kind = PlaceKind::in_class, .is_lasting = instances_keep_class(kind)};
 }
 
 PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexcept {
     if (PyType_Check(value)) return find_place_in_class(type, name);
+    if (!has_only_str_names(type) || hides_dict(type)) return {};
     const Start start = start_of(type, PyObject_GenericGetAttr);
     if (start == Start::other) return {};
-    const bool is_only = start == Start::own && has_only_str_names(type);
+    const bool is_only = start == Start::own;
     const Borrowed<> found = find_in_mro(type, name);
     if (!found)
         return {.kind = PlaceKind::instance, .is_lasting = true, .is_only = is_only};
@@ -145,8 +150,8 @@ PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexc
         return {.kind = PlaceKind::item, .is_lasting = true, .at = index};
     if (kind->tp_descr_get && kind->tp_descr_set) return {};
     return {.kind = PlaceKind::instance,
-            .is_lasting = is_immutable(kind),
-            .has_default = !kind->tp_descr_get && has_only_str_names(type)};
+            .is_lasting = instances_keep_class(kind),
+            .has_default = !kind->tp_descr_get};
 }
 
 /// Whether descriptors of this type are what `getattr` returns when they are read from
@@ -157,17 +162,11 @@ bool is_unbound_in_class(PyTypeObject* kind) noexcept {
            kind == &PyMemberDescr_Type || kind == &PyGetSetDescr_Type;
 }
 
-/// What the MRO of a class whose names are all strs has for an interned str.
-Borrowed<> find_in_str_mro(PyTypeObject* type, PyObject* name) noexcept {
-    if (version_tag(type)) return _PyType_Lookup(type, name);  // CPython's cache
-    return has_only_str_names(type) ? find_in_mro(type, name) : nullptr;
-}
-
 }  // namespace
 
 Borrowed<> default_of_class(PyObject* value, const HashedKey& name) noexcept {
     if (presence_in_instance(value, name) != Presence::absent) return nullptr;
-    const Borrowed<> found = find_in_str_mro(Py_TYPE(value), name.value);
+    const Borrowed<> found = find_in_mro(Py_TYPE(value), name.value);
     return found && !Py_TYPE(found.get())->tp_descr_get ? found : nullptr;
 }
 
@@ -179,8 +178,8 @@ Borrowed<> read_class_place(const PlainPlace& place, PyObject* value,
         if (!PyType_HasFeature(type, Py_TPFLAGS_HEAPTYPE)) return nullptr;
         return reinterpret_cast<PyHeapTypeObject*>(type)->ht_name;
     }
-    const Borrowed<> found = find_in_str_mro(type, name);
-    if (!found) return nullptr;
+    const Borrowed<> found = find_in_mro(type, name);
+    if (!found || !has_only_str_names(type)) return nullptr;
     PyTypeObject* const kind = Py_TYPE(found.get());
     return kind->tp_descr_get && !is_unbound_in_class(kind) ? nullptr : found;
 }
@@ -192,7 +191,8 @@ PlainPlace plain_place(PyObject* value, PyObject* name) noexcept {
         if (const PlainPlace* known = known_places.find(tag, name)) return *known;
     }
     const PlainPlace place = find_place(type, name, value);
-    if (tag && place.is_lasting) known_places.add(tag, name, place);
+    if (tag && place.is_lasting && has_usual_mro(type))
+        known_places.add(tag, name, place);
     return place;
 }
 

@@ -8,6 +8,7 @@
 #include "../../framelocals/cpython/dict_layout.h"
 
 #include "instance_attribute.h"
+#include "lasting_types.h"
 
 namespace guardtree {
 namespace {
@@ -16,9 +17,9 @@ PyTypeObject* as_type(PyObject* object) noexcept {
     return reinterpret_cast<PyTypeObject*>(object);
 }
 
-/// A cache of names that the MRO of a type does not contain. CPython replaces a type's
-/// tag if the type or a base changes, and never reuses a tag, so the cache is never
-/// wrong. Entries hold their names, because they are compared by address.
+/// A cache of names that the MRO of a type does not contain, for types with a usual MRO.
+/// CPython replaces a type's tag if the type or a base changes, and never reuses a tag.
+/// Entries hold their names, because they are compared by address.
 class AbsentNames {
 public:
     bool has(unsigned tag, PyObject* name) const noexcept {
@@ -50,6 +51,16 @@ private:
 
 constinit AbsentNames absent_names;  // never freed, because it must outlive all guards
 
+bool has_only_str_keys(PyObject* dict) noexcept {
+    if (dict_keys(dict)->kind != KeyTable::general) return true;
+    Py_ssize_t position = 0;
+    PyObject* key = nullptr;
+    while (PyDict_Next(dict, &position, &key, nullptr)) {
+        if (!PyUnicode_CheckExact(key)) return false;
+    }
+    return true;
+}
+
 /// READ_RESTRICTED: reading raises an audit event, and user code may have a hook for
 /// it.
 constexpr int audited = 2;
@@ -72,7 +83,27 @@ bool has_only_str_names(PyTypeObject* type) noexcept {
     if (!mro) return false;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(mro); ++i) {
         const Owned<> dict = type_dict(as_type(PyTuple_GET_ITEM(mro, i)));
-        if (!dict || dict_keys(dict.get())->kind == KeyTable::general) return false;
+        if (!dict || !has_only_str_keys(dict.get())) return false;
+    }
+    return true;
+}
+
+bool has_usual_mro(PyTypeObject* type) noexcept {
+    PyObject* const mro = type->tp_mro;
+    if (!mro) return false;
+    const Py_ssize_t count = PyTuple_GET_SIZE(mro);
+    const auto is_a_base = [&](PyObject* each) {
+        for (Py_ssize_t i = 0; i < count; ++i) {
+            PyObject* const bases = as_type(PyTuple_GET_ITEM(mro, i))->tp_bases;
+            const Py_ssize_t most = bases ? PyTuple_GET_SIZE(bases) : 0;
+            for (Py_ssize_t k = 0; k < most; ++k)
+                if (PyTuple_GET_ITEM(bases, k) == each) return true;
+        }
+        return false;
+    };
+    for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject* const each = PyTuple_GET_ITEM(mro, i);
+        if (each != as_object(type) && !is_a_base(each)) return false;
     }
     return true;
 }
@@ -111,7 +142,7 @@ bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
             const SlotContent slot = slot_content(found.get(), value);
             return !slot.is_slot || slot.content;
         }
-        if (tag) absent_names.add(tag, name);
+        if (tag && has_usual_mro(type)) absent_names.add(tag, name);
     }
     if (is_type) return false;
     if (type->tp_dictoffset > 0) {  // not managed by CPython

@@ -34,8 +34,11 @@ bool has_static_attribute(PyObject* value, PyObject* name) noexcept;
 /// Gives a type without a version tag one, if that runs no user code. 0 otherwise.
 unsigned make_version_tag(PyTypeObject* type) noexcept;
 
-/// The version tag of a type. Any change of the type or a base replaces it, and no
-/// other type ever gets the same tag. 0 if it has none and can get none.
+/// The version tag of a type. A change of the type or a base replaces it, and no other
+/// type ever gets the same tag. 0 if it has none and can get none. Not replaced: when a
+/// class of the MRO changes that is no base (has_usual_mro), or the type's `__name__`.
+/// Up to CPython 3.12, a store replaces the tag after the old value was dropped, whose
+/// finalizer may ask (type_setattro, Objects/typeobject.c).
 inline unsigned version_tag(PyTypeObject* type) noexcept {
     const unsigned tag = type->tp_version_tag;
     return tag ? tag : make_version_tag(type);

@@ -14,8 +14,9 @@ struct PlainAttr {
             "object: from the value's own `__dict__`, a slot, a field of a named "
             "tuple, or a class; from the value itself, if that is a class, functions "
             "and properties too. Also `__class__`, and `__name__` of a class that "
-            "Python code made. Fetches nothing if getattr binds a descriptor, or if "
-            "the type has a `__getattribute__` other than object's or type's.",
+            "Python code made. Fetches nothing if getattr binds a descriptor, from "
+            "modules (see `module_attr`), what only a metaclass has, and if the type "
+            "has a `__getattribute__` other than object's or type's.",
         .python = "plain_attr(value, name)",
         .reads = Reads::class_and_attribute,
     };

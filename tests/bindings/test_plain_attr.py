@@ -19,7 +19,7 @@ from guardtree.semantics import lacks_plain_attr, plain_attr
 
 def fetches(value: Any, name: str) -> bool:
     guards = Guards(function_with())
-    guards.local("x").plain_attr(name).any_of((("is_none",), ("is_not_none",)))
+    guards.local("x").plain_attr(name).exists()
     found = guards.check({"x": value})
     try:
         plain_attr(value, name)
@@ -94,6 +94,18 @@ def keyed_by(names: dict[Any, Any]) -> Any:
     return made
 
 
+def looked_up(kind: Any) -> Any:
+    """A class that CPython has given a version tag."""
+    return kind if kind.a else None
+
+
+def general(names: dict[Any, Any]) -> dict[Any, Any]:
+    """The same names in a table of keys of any type."""
+    made: dict[Any, Any] = {1: 2, **names}
+    del made[1]
+    return made
+
+
 class Meta(type):
     b = property(lambda self: 1)
     c = 3
@@ -160,6 +172,10 @@ Stolen = type("Stolen", (), {"a": Pair.a})  # of a tuple, but not in one
         (type("C", (), {"a": Binds()}), "a", False),
         (type("C", (), {"a": classmethod(repr)}), "a", False),
         (type("C", (), {"a": 1, Named("b"): 1}), "a", False),
+        (looked_up(type("C", (), {"a": 1, Named("b"): 1})), "a", False),
+        (type("C", (Thing,), {Named("a"): property(repr)})(a=5), "a", False),
+        (type("C", (), general({"a": 1, "b": 2})), "a", True),
+        (type("C", (), general({"a": 1, "b": 2}))(), "a", True),
         (type("C", (), {}), "a", False),
         (Fallback, "__getattr__", True),
         (Meta("C", (), {"a": 1}), "a", True),
@@ -383,6 +399,107 @@ def test_a_value_whose_class_becomes_a_descriptor_is_no_value(is_class: bool) ->
     del late.__get__
     assert guards.check({"x": start})
     vars(owner)["a"].__class__ = Binds
+    assert not guards.check({"x": start})
+
+
+def test_a_name_of_a_class_is_not_another_one_at_its_address() -> None:
+    kind = type("Kind", (), {})
+    kind.__name__ = "".join(["name-", "A"])
+    address = id(kind.__name__)
+    guards = Guards(function_with(kind=kind))
+    guards.global_("kind").plain_attr("__name__").equals("name-A")
+    for _ in range(4):
+        assert guards.check({})
+    for _ in range(200):
+        kind.__name__ = "other"
+        kind.__name__ = "".join(["name-", "B"])
+        if id(kind.__name__) == address:
+            break
+    assert not guards.check({})
+
+
+class Dies:
+    def __init__(self, ask: Callable[[], Any]) -> None:
+        self.ask = ask
+
+    def __del__(self) -> None:
+        self.ask()
+
+
+@pytest.mark.parametrize("where", ["the class", "its base", "deleted"])
+@pytest.mark.parametrize("of_class", [False, True])
+def test_a_finalizer_asks_in_the_middle_of_a_store(where: str, of_class: bool) -> None:
+    base = type("Base", (Thing,), {})
+    kind = type("Kind", (base,), {"b": 2})
+    owner = base if where == "its base" else kind
+    start = kind if of_class else kind()
+    found = []
+
+    def ask() -> None:
+        if hasattr(sys, "_clear_type_cache"):
+            sys._clear_type_cache()
+        found.append((guards.check({"x": start}), plain.check({"x": start})))
+
+    owner.a = Dies(ask)
+    guards, plain = Guards(function_with(thing=start)), Guards(function_with())
+    for root in (guards.global_("thing"), guards.local("x"), plain.local("x")):
+        root.plain_attr("b").equals(2)
+        root.plain_attr("a").type_match(Dies)
+    for _ in range(4):
+        assert guards.check({"x": start})
+    if where == "deleted":
+        del owner.a
+    else:
+        owner.a = 5
+    assert found == [(False, False)]
+    assert not guards.check({"x": start})
+
+
+def test_a_class_of_the_mro_that_is_no_base() -> None:
+    class Foreign:
+        a = 1000
+
+    class Strange(type):
+        def mro(cls) -> Any:
+            return [cls, Foreign, object]
+
+    kind = Strange("Kind", (), {"b": 2})
+    for start in (kind, kind()):
+        guards = Guards(function_with(thing=start))
+        for root in (guards.global_("thing"), guards.local("x")):
+            root.plain_attr("a").equals(1000)
+            root.plain_attr("b").equals(2)
+            root.lacks_static_attr("d")
+        for _ in range(4):
+            assert guards.check({"x": start})
+        Foreign.a = 3
+        assert not guards.check({"x": start})
+        Foreign.a = 1000
+        Foreign.d = 1  # type: ignore[attr-defined]
+        assert not guards.check({"x": start})
+        del Foreign.d  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("is_class", [False, True])
+def test_a_module_in_a_class_becomes_a_data_descriptor(is_class: bool) -> None:
+    class Late(types.ModuleType):
+        def __get__(self, value: Any, kind: Any) -> int:
+            return 77
+
+        def __set__(self, value: Any, new: Any) -> None: ...
+
+    module = types.ModuleType("module")
+    meta = type("Meta", (type,), {"a": module} if is_class else {})
+    kind = meta("Kind", (Thing,), {"a": 5, "b": 2} if is_class else {"a": module})
+    start = kind if is_class else kind(a=5, b=2)
+    guards = Guards(function_with(thing=start))
+    for root in (guards.global_("thing"), guards.local("x")):
+        root.plain_attr("a").equals(5)
+        root.plain_attr("b").equals(2)
+    for _ in range(4):
+        assert guards.check({"x": start})
+    module.__class__ = Late
+    assert start.a == 77
     assert not guards.check({"x": start})
 
 

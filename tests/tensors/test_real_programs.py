@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -168,6 +169,7 @@ def test_code_that_reads_an_attribute_is_told(
         (test_code_that_reads_an_attribute_is_told.__code__, "co_consts", True),
         (partial(len), "func", True),
         (slice(1), "stop", False),
+        (re.compile("a"), "flags", False),
         (Named(), "computed", False),
         (Member(1, "a"), "count", True),
     ],

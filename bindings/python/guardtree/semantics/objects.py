@@ -25,6 +25,7 @@ TUPLE_FIELD: type = type(vars(namedtuple("Example", "field"))["field"])
 OF_CLASS: Any = vars(object)["__class__"]
 CLASS_NAME: Any = vars(type)["__name__"]
 FLAGS: Any = vars(type)["__flags__"]
+DICT_OFFSET: Any = vars(type)["__dictoffset__"]
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 UNBOUND_IN_CLASS = (
     property, types.FunctionType, types.WrapperDescriptorType,
@@ -125,15 +126,18 @@ def plain_attr(value: Any, name: str) -> Any:
 
     It is in the value's own dict, in a slot, in a field of a named tuple, or in a
     class. ``__class__`` is one, and ``__name__`` of a class that Python code made.
+    Functions and properties are attributes of a class, but not of its instances: for
+    these, ``getattr`` makes a method.
+
     Raises LookupError if there is none, for the name of a property or of another
-    descriptor, and for a type with a ``__getattribute__`` other than object's (a
-    metaclass, other than type's). Functions and properties are attributes of a class,
-    but not of its instances: for these, ``getattr`` makes a method. No user code runs.
+    descriptor, for what only a metaclass has, and for a type with a
+    ``__getattribute__`` other than object's (type's, for classes), with names that are
+    not exact strs, or with a dict that no ``__dict__`` shows. No user code runs.
     """
     kind = type(value)
     if is_a(value, type):
         return plain_attr_of_class(value, name)
-    if not reads_as_object(kind):
+    if not has_str_names(kind) or hides_dict(kind) or not reads_as_object(kind):
         raise LookupError(name)
     found = found_in_mro(kind, name)
     if found is OF_CLASS:
@@ -150,15 +154,13 @@ def plain_attr(value: Any, name: str) -> Any:
     own = own_dict(value)
     if found is MISSING or is_descriptor(found) or dict_has(own, name) is not False:
         return dict_item(own, name)
-    if not has_str_names(kind):
-        raise LookupError(name)
     return found
 
 
 def plain_attr_of_class(value: type, name: str) -> Any:
     """``plain_attr`` of a class."""
     metaclass = type(value)
-    if not reads_as_type(metaclass):
+    if not has_str_names(metaclass) or not reads_as_type(metaclass):
         raise LookupError(name)
     found = found_in_mro(metaclass, name)
     if found is OF_CLASS:
@@ -172,6 +174,12 @@ def plain_attr_of_class(value: type, name: str) -> Any:
     if found is MISSING or is_bound:
         raise LookupError(name)
     return found
+
+
+def hides_dict(kind: type) -> bool:
+    """Whether instances have a dict that no ``__dict__`` of the MRO shows."""
+    has_dict = DICT_OFFSET.__get__(kind) != 0
+    return has_dict and found_in_mro(kind, "__dict__") is MISSING
 
 
 def is_descriptor(value: Any) -> bool:
@@ -198,7 +206,7 @@ def lacks_plain_attr(value: Any, name: str) -> bool:
         return False
     if found_in_mro(kind, "__getattr__") is not MISSING:
         return False
-    if not has_str_names(kind):
+    if not has_str_names(kind) or hides_dict(kind):
         return False
     found = found_in_mro(kind, name)
     if type(found) is types.MemberDescriptorType:

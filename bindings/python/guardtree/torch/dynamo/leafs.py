@@ -17,8 +17,8 @@ import torch.utils._device
 
 import guardtree as gt
 import guardtree.torch as gtt
-from guardtree.semantics import lacks_plain_attr
 
+from .purity import is_plainly_absent
 from .record import Node
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def of_globals(made: Translator, kind: str, arguments: Arguments) -> None:
     yes, name = arguments[:2]
     if yes:
         made.say("dict_contains of globals", "global_")
-        made.guards.global_(name).any_of((("is_none",), ("is_not_none",)))
+        made.guards.global_(name).exists()
         return
     names = made.recording.names
     python(made, made.guards.module("torch"), kind, name, lambda _: name not in names)
@@ -318,7 +318,7 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
 def no_hasattr(made: Translator, node: Node, handle: Any, name: str) -> None:
     """That `hasattr` says no; without running code, where nothing but another class
     could make it say something else."""
-    if lacks_plain_attr(node.example, name):
+    if is_plainly_absent(node.example, name):
         made.say("no_hasattr", "lacks_plain_attr")
         handle.lacks_plain_attr(name)
     else:

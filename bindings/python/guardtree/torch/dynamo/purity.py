@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from types import FunctionType, MemberDescriptorType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-from guardtree import semantics
+import guardtree as gt
 
 MISSING = object()
-HEAP_TYPE = 1 << 9
 
 
 def runs_python(value: Any, name: str) -> bool:
@@ -39,17 +38,22 @@ def reads_as_module(kind: type, name: str) -> bool:
     return is_modules and inspect.getattr_static(kind, name, MISSING) is MISSING
 
 
+def scope(value: Any) -> None:
+    """What the guards below are for."""
+
+
 def is_plain(value: Any, name: str) -> bool:
-    """Whether `getattr` finds the attribute in the value itself, and runs no code."""
-    try:
-        found = semantics.plain_attr(value, name)
-    except LookupError:
-        return False
-    # A field of a C type may be a number in C (co_flags), of which getattr makes an
-    # object each time. Python cannot tell it from a field that refers to an int.
-    field = inspect.getattr_static(type(value), name, None)
-    is_of_c = (
-        isinstance(field, MemberDescriptorType)
-        and not field.__objclass__.__flags__ & HEAP_TYPE
-    )
-    return not (is_of_c and type(found) in (bool, float, int, str))
+    """Whether `plain_attr` fetches an attribute: `getattr` runs no code and makes no
+    object. The engine is asked, because Python cannot tell everything: a field of a C
+    type may be a number in C (co_flags), of which `getattr` makes an object each time.
+    """
+    guards = gt.GuardManager(scope)
+    guards.local("value").plain_attr(name).exists()
+    return guards.check({"value": value})
+
+
+def is_plainly_absent(value: Any, name: str) -> bool:
+    """Whether `getattr` raises AttributeError, and runs no code."""
+    guards = gt.GuardManager(scope)
+    guards.local("value").lacks_plain_attr(name)
+    return guards.check({"value": value})
