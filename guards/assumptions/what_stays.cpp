@@ -5,7 +5,6 @@
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/dict_watch.h"
 #include "../objects/dict_lookup.h"
-#include "../objects/lasting_types.h"
 #include "../objects/plain_attribute.h"
 #include "../objects/static_attribute.h"
 

@@ -96,8 +96,8 @@ private:
     /// another object at the address may have it elsewhere.
     void compare_size(Value value);
 
-    /// The MRO of a type that was compared before stays, and what is in its dicts. Up to
-    /// CPython 3.12, `name` has to say which entry: see version_tag.
+    /// The MRO of a type that was compared before stays, and what is in its dicts. Up
+    /// to CPython 3.12, `name` has to say which entry: see version_tag.
     bool keeps_version(PyTypeObject* type, PyObject* name);
 
     /// The first entry of a name in the dicts of an MRO.

@@ -6,7 +6,6 @@
 
 #include "../../framelocals/cpython/tuple_field.h"
 
-#include "lasting_types.h"
 #include "static_attribute.h"
 
 namespace guardtree {

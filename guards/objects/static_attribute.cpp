@@ -8,7 +8,6 @@
 #include "../../framelocals/cpython/dict_layout.h"
 
 #include "instance_attribute.h"
-#include "lasting_types.h"
 
 namespace guardtree {
 namespace {
@@ -17,9 +16,9 @@ PyTypeObject* as_type(PyObject* object) noexcept {
     return reinterpret_cast<PyTypeObject*>(object);
 }
 
-/// A cache of names that the MRO of a type does not contain, for types with a usual MRO.
-/// CPython replaces a type's tag if the type or a base changes, and never reuses a tag.
-/// Entries hold their names, because they are compared by address.
+/// A cache of names that the MRO of a type does not contain, for types with a usual
+/// MRO. CPython replaces a type's tag if the type or a base changes, and never reuses a
+/// tag. Entries hold their names, because they are compared by address.
 class AbsentNames {
 public:
     bool has(unsigned tag, PyObject* name) const noexcept {

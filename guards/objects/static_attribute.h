@@ -31,6 +31,18 @@ SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept;
 /// metatype's. Does not call `__getattr__` and `__getattribute__`.
 bool has_static_attribute(PyObject* value, PyObject* name) noexcept;
 
+/// Whether instances keep their class, and what it says of them: the type cannot
+/// change, and they are no modules, which may be given another class
+/// (object_set_class, Objects/typeobject.c).
+inline bool instances_keep_class(PyTypeObject* type) noexcept {
+    return PyType_HasFeature(type, Py_TPFLAGS_IMMUTABLETYPE) &&
+           !PyType_IsSubtype(type, &PyModule_Type);
+}
+
+/// Whether each class of the MRO is the base of another one. A metaclass may put others
+/// there, and their changes do not reach the type's version tag. O(n^2).
+bool has_usual_mro(PyTypeObject* type) noexcept;
+
 /// Gives a type without a version tag one, if that runs no user code. 0 otherwise.
 unsigned make_version_tag(PyTypeObject* type) noexcept;
 
