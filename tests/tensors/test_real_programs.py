@@ -168,7 +168,7 @@ def test_code_that_reads_an_attribute_is_told(
         (test_code_that_reads_an_attribute_is_told.__code__, "co_flags", False),
         (test_code_that_reads_an_attribute_is_told.__code__, "co_consts", True),
         (partial(len), "func", True),
-        (slice(1), "stop", False),
+        (slice(1), "stop", True),
         (re.compile("a"), "flags", False),
         (Named(), "computed", False),
         (Member(1, "a"), "count", True),
