@@ -115,6 +115,9 @@ def test_a_name_of_a_class_is_not_another_one_at_its_address() -> None:
     assert not guards.check({})
 
 
+clear_caches = getattr(sys, "_clear_internal_caches", None) or sys._clear_type_cache
+
+
 class Dies:
     def __init__(self, ask: Callable[[], Any]) -> None:
         self.ask = ask
@@ -133,8 +136,7 @@ def test_a_finalizer_asks_in_the_middle_of_a_store(where: str, of_class: bool) -
     found = []
 
     def ask() -> None:
-        if hasattr(sys, "_clear_type_cache"):
-            sys._clear_type_cache()
+        clear_caches()
         found.append((guards.check({"x": start}), plain.check({"x": start})))
 
     owner.a = Dies(ask)
