@@ -83,7 +83,7 @@ def main() -> int:
     above = [name for name in found if found[name] > known.get(name, float("inf"))]
     if options.write:
         known |= {name: round(count * ROOM) for name, count in found.items()}
-        CEILINGS.write_text(json.dumps(ceilings, indent=1, sort_keys=True) + "\n")
+        CEILINGS.write_text(json.dumps(ceilings, indent=4, sort_keys=True) + "\n")
     if options.json:
         print(json.dumps(found))
     else:
