@@ -84,16 +84,16 @@ TEST_F(Assumptions, are_made_over_kinds_inside_kinds_that_run_no_user_code) {
 }
 
 TEST_F(Assumptions, are_made_over_a_weak_reference) {
-    names.run("import weakref\nclass A: pass\na = A(); r = weakref.ref(a)");
+    names.run("import weakref\nclass A: pass\nbox = [A()]\nr = weakref.ref(box[0])");
     guards.guard({"global('r')", "referent()", "type_match(A)"});
     EXPECT_EQ(runs(), (std::vector<uint32_t>{3}));
     EXPECT_EQ(pass(), Verdict::pass);
     EXPECT_TRUE(first().is_armed());
-    names.run("a.__class__ = type('B', (), {})");
+    names.run("box[0].__class__ = type('B', (), {})");
     EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
-    names.run("a.__class__ = A");
+    names.run("box[0].__class__ = A");
     EXPECT_EQ(pass(), Verdict::pass);
-    names.run("del a");
+    names.run("box.clear()");
     EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
     EXPECT_EQ(first().last_breach(), Breach::compare);
 }
