@@ -26,8 +26,7 @@ struct PlainPlace {
     bool is_lasting = false;   ///< valid until the type's version tag changes
     bool is_optional = false;  ///< an empty slot raises; otherwise it reads as None
     bool is_only = false;      ///< getattr raises AttributeError if the place is empty
-    bool has_default =
-        false;          ///< the MRO has what getattr returns if the dict does not
+    bool has_default = false;  ///< the MRO has what getattr returns otherwise
     Py_ssize_t at = 0;  ///< the offset of the slot in bytes, or the index of the item
 
     /// The content of the slot in an object. Null if it is empty and optional.
@@ -45,7 +44,8 @@ struct PlainPlace {
 
 /// Finds the place of `name`, an interned str. The result is `code` if the
 /// `__getattribute__` of the value's type does not call what object's does (type's, if
-/// the value is a class), or if another data descriptor has that name.
+/// the value is a class), if another data descriptor has that name, if not all names of
+/// the type are exact strs, or if no `__dict__` shows the dict of the value.
 PlainPlace plain_place(PyObject* value, PyObject* name) noexcept;
 
 /// The attribute that `getattr` finds in the class, if the object's dict does not have

@@ -66,8 +66,8 @@ PyObject* follow(const Op& op, const View& view, PyObject* from) noexcept {
     }
 }
 
-/// False for kinds that may run user code, which are not run here. Of those with inner
-/// kinds, only those are run whose inner kinds run none.
+/// False for kinds that may run user code, which are not run here. Kinds with inner
+/// kinds are: the caller knows that these run none (calls_python).
 template <class T>
 bool passes(const void* operands, PyObject* value) noexcept {
     if constexpr (GuardKind<T>) {

@@ -198,7 +198,7 @@ class Translator:
             self.note_reading(example, operand, node.source)
         if name == "getattr" and self.is_module_attr(example, operand):
             self.say("getattr of module", "module_attr")
-            return self.attribute(base, example, operand)
+            return module_step(base, example, operand)
         keys = self.constant_keys(parent)
         if name == "get_value" and keys is not None:
             self.say(name, "dict_item")
@@ -292,9 +292,7 @@ class Translator:
     def attribute(self, base: Any, example: Any, name: str) -> Any:
         """An attribute of an example, by the fastest step that reads it as getattr."""
         if self.is_module_attr(example, name):
-            if type(example) is not ModuleType:
-                base.type_match(type(example))
-            return base.module_attr(name)
+            return module_step(base, example, name)
         is_quick = not self.literal and is_plain(example, name)
         return base.plain_attr(name) if is_quick else base.attr(name)
 
@@ -351,6 +349,13 @@ class Translator:
             of = node.parent.leafs
             found += [given[0] for kind, given in of if kind == "type_match"]
         return [] if self.literal else [*map(leafs.object_at, found[:1])]
+
+
+def module_step(base: Any, module: Any, name: str) -> Any:
+    """An entry of the dict of a module, which is of the class that it is now."""
+    if type(module) is not ModuleType:
+        base.type_match(type(module))
+    return base.module_attr(name)
 
 
 def translate(recording: Recording, literal: bool = False) -> Translation:
