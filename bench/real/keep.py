@@ -123,7 +123,7 @@ class Log:
 
     def operand(self, value: Any) -> Any:
         """A constant by its text, anything else by its place among the values."""
-        if leafs.are_constant(value) or type(value) is type(PLAIN) and not value:
+        if leafs.is_constant(value) or type(value) is type(PLAIN) and not value:
             return repr(value)
         if isinstance(value, tuple) and any(isinstance(each, tuple) for each in value):
             return repr(value)
@@ -224,7 +224,7 @@ class Values:
         """What another object has to have to look like this one."""
         kind = type(value)
         made: dict[str, Any]
-        if kind in PLAIN or kind in (tuple, frozenset) and leafs.are_constant(value):
+        if kind in PLAIN or kind in (tuple, frozenset) and leafs.is_constant(value):
             return {"is": "constant", "repr": repr(value)}
         if isinstance(value, type):
             return self.of_type(value, found)
@@ -252,7 +252,7 @@ class Values:
 
     def key(self, key: Any) -> Any:
         """A key of a dict: a constant's text, or a place."""
-        return repr(key) if leafs.are_constant(key) else self.place(key)
+        return repr(key) if leafs.is_constant(key) else self.place(key)
 
     def of_type(self, kind: type, found: list[Any]) -> dict[str, Any]:
         """A type of the standard library by its name, another by what it is made of."""

@@ -409,6 +409,6 @@ def test_a_tensor_on_the_current_device_is_refused() -> None:
     """What torch 2.15 adds to the arguments of TENSOR_MATCH."""
     keys = torch._C._dispatch_keys(X)
     given = (X, [3], [1], "x", None, type(X), keys)
-    assert leafs.spec_of((*given, False)) == leafs.spec_of(given)
+    assert leafs.spec_of((*given, False), {}) == leafs.spec_of(given, {})
     with pytest.raises(Exception, match="current"):
-        leafs.spec_of((*given, True))
+        leafs.spec_of((*given, True), {})

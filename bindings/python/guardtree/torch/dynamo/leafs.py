@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import enum
 import inspect
 import json
 from collections import deque
 from collections.abc import Callable
+from functools import lru_cache
 from traceback import StackSummary
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -36,20 +36,23 @@ BARE = {
     "true_match": "is_true",
 }
 # Of the frame, whichever manager has them.
-AMBIENT = (
+AMBIENT = {
     "default_device", "dual_level_match", "global_state", "torch_function_mode_stack",
-)  # fmt: skip
+}  # fmt: skip
 
+AUTOCAST = "autocast_"
+"""Begins the names of all facts of autocast."""
 # Torch's names of the facts of its state that have others here.
 FACTS = {
-    "autocast_state": "autocast_",
+    "autocast_state": AUTOCAST,
     "deterministic_algorithms": "deterministic",
     "deterministic_algorithms_warn_only": "deterministic_warn_only",
     "deterministic_fill_uninitialized_memory": "deterministic_fill",
     "torch_function_all_disabled": "torch_function",
 }
 
-CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(...))
+CONSTANTS = {type(None), bool, int, float, complex, str, bytes, type(...)}
+SEQUENCES = {tuple, list, set, frozenset}
 GRAD = ("getattr", "grad")
 UNIQUE = (
     type, enum.Enum, torch.dtype, torch.layout, torch.memory_format,
@@ -64,23 +67,21 @@ def refuse(what: str) -> Exception:
     return RefusedError(what)
 
 
-def are_constant(value: Any) -> bool:
+def is_constant(value: Any) -> bool:
     """Whether a value, or each part of it, is a constant of a builtin type."""
-    if type(value) in (tuple, list, set, frozenset):
-        return all(map(are_constant, value))
-    if type(value) is dict:
-        return are_constant([*value]) and are_constant([*value.values()])
-    return type(value) in CONSTANTS
-
-
-def object_at(address: int) -> Any:
-    """What lives there: torch keeps types and objects by address alone."""
-    return ctypes.cast(address, ctypes.py_object).value
+    kind = type(value)
+    if kind in CONSTANTS:
+        return True
+    if kind in SEQUENCES:
+        return all(map(is_constant, value))
+    return kind is dict and is_constant([*value, *value.values()])
 
 
 def in_order(node: Node) -> list[tuple[str, Arguments]]:
     """The leafs of a node, what they say of its type first: where the type is known,
     asking for an attribute that is absent runs no code."""
+    if len(node.leafs) < 2:
+        return node.leafs
     return sorted(node.leafs, key=lambda leaf: leaf[0] != "type_match")
 
 
@@ -92,7 +93,7 @@ def is_said_by_equals(
         return False
     yes, item = arguments[:2]
     compared = [given[0] for kind, given in node.leafs if kind == "equals_match"]
-    return any(are_constant(all_) and (item in all_) == yes for all_ in compared)
+    return any(is_constant(all_) and (item in all_) == yes for all_ in compared)
 
 
 def add(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
@@ -106,18 +107,19 @@ def add(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
     elif kind == "dict_contains" and lacks_attribute(made, node, arguments):
         return
     elif not (node.is_ordered and kind in ("type_match", "dict_length_check")):
-        before = made.count
         of_value(made, node, kind, arguments)
-        if made.count > before and (stack := stack_of(arguments)):
+        if stack := stack_of(made, arguments):
             made.guards.note(stack)
 
 
 def says_grad(made: Translator, node: Node) -> bool:
     """Says whether a tensor of a known class has a gradient, if a node asks no more.
     That makes no Python object of it."""
-    asked = {kind for kind, _ in node.leafs}
     is_grad = node.step == "grad" or (node.step, *node.operands[:1]) == GRAD
-    if not is_grad or made.literal or node.children or len(asked) != 1:
+    if not is_grad or made.literal or node.children:
+        return False
+    asked = {kind for kind, _ in node.leafs}
+    if len(asked) != 1:
         return False
     parent, (kind,) = node.parent, asked
     if parent is None or kind not in ("none_match", "not_none"):
@@ -130,7 +132,7 @@ def says_grad(made: Translator, node: Node) -> bool:
     capsule = gtt.plugin().grad_check(type(parent.example), is_there)
     said = "a gradient" if is_there else "no gradient"
     made.handle(parent).native_pure(capsule)
-    made.guards.note([said, *stack_of(node.leafs[0][1])])
+    made.guards.note([said, *stack_of(made, node.leafs[0][1])])
     made.say("grad", "native_pure")
     for _ in node.leafs:
         made.leafs += 1
@@ -138,15 +140,23 @@ def says_grad(made: Translator, node: Node) -> bool:
     return True
 
 
-def stack_of(arguments: Arguments) -> list[str]:
+def stack_of(made: Translator, arguments: Arguments) -> list[str]:
     """The lines of the user's code that a leaf is there for, the innermost first."""
     for each in reversed(arguments):
         if isinstance(each, StackSummary):
-            return [
-                f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}"
-                for frame in reversed(each)
-            ]
+            return lines_of(made.lines, each)
     return []
+
+
+def lines_of(known: dict[tuple[str, int | None, str], str], stack: Any) -> list[str]:
+    """The same, where lines are known by file, number and function."""
+    try:
+        return [known[at.filename, at.lineno, at.name] for at in reversed(stack)]
+    except KeyError:
+        for at in stack:
+            text = f"{at.filename}:{at.lineno} in {at.name}: {at.line}"
+            known[at.filename, at.lineno, at.name] = text
+        return lines_of(known, stack)
 
 
 def lacks_attribute(made: Translator, node: Node, arguments: Arguments) -> bool:
@@ -182,8 +192,11 @@ def is_without_graph_hooks(function: Any) -> bool:
     """Whether it is Dynamo's lambda about the hooks of saved tensors, where none of
     them was a graph when the frame was compiled."""
     is_it = "AUTOGRAD_SAVED_TENSORS_HOOKS" in getattr(function, "__qualname__", "")
-    names = inspect.getclosurevars(function).nonlocals if is_it else {}
-    return names.get("guard_hooks_ids", function) is None
+    if not is_it or type(function) is not FunctionType:
+        return False
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    hooks = cells.get("guard_hooks_ids")
+    return hooks is not None and hooks.cell_contents is None
 
 
 def of_globals(made: Translator, kind: str, arguments: Arguments) -> None:
@@ -240,22 +253,33 @@ def facts_of(state: Any) -> dict[str, int | bool]:
     if not state.check():
         raise refuse("a state that has changed since the frame was compiled")
     now = gtt.state()
-    chosen: dict[str, int | bool] = {}
-    for theirs in json.loads(state.__getstate__()):
-        ours = FACTS.get(theirs, theirs)
-        found = {name: now[name] for name in now if name == ours}
-        if ours == "autocast_":
-            found = {name: now[name] for name in now if is_autocast(name, now)}
-        if not found:
-            raise refuse(f"{theirs} of torch's state")
-        chosen |= found
-    return chosen
+    names = names_of_facts(tuple(json.loads(state.__getstate__())), tuple(now))
+    return {name: now[name] for name, is_asked in names if now.get(is_asked, True)}
 
 
-def is_autocast(name: str, now: dict[str, int | bool]) -> bool:
-    """Whether torch compares a fact of autocast: a dtype where it is enabled."""
-    device = name.removesuffix("_dtype")
-    return name.startswith("autocast_") and (device == name or bool(now[device]))
+@lru_cache(16)
+def names_of_facts(
+    theirs: tuple[str, ...], known: tuple[str, ...]
+) -> list[tuple[str, str]]:
+    """Our names of facts, each with the fact that must be true for torch to compare it:
+    of autocast's dtypes that it is enabled, "" of all others."""
+    found = []
+    for each in theirs:
+        ours = FACTS.get(each, each)
+        if ours == AUTOCAST:
+            names = [name for name in known if name.startswith(AUTOCAST)]
+        else:
+            names = [name for name in known if name == ours]
+        if not names:
+            raise refuse(f"{each} of torch's state")
+        found += [(name, enabling(name)) for name in names]
+    return found
+
+
+def enabling(name: str) -> str:
+    """The fact that autocast is enabled, of the fact which dtype it has."""
+    is_dtype = name.startswith(AUTOCAST) and name.endswith("_dtype")
+    return name.removesuffix("_dtype") if is_dtype else ""
 
 
 def guard_state(made: Translator) -> None:
@@ -269,7 +293,7 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
     match kind:
         case "type_match" | "id_match":
             made.say(kind, kind)
-            getattr(handle, kind)(object_at(first))
+            getattr(handle, kind)(made.object_at(first))
         case "equals_match":
             equals(made, handle, first)
         case "length_check":
@@ -289,7 +313,7 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
             contains(made, handle, kind, arguments)
         case "tensor_match":
             made.say(kind, kind)
-            handle.tensor_match(spec_of(arguments))
+            handle.tensor_match(spec_of(arguments, made.key_sets))
         case "dimension_marking":
             marking(made, handle, arguments)
         case "range_iterator_match":
@@ -375,26 +399,41 @@ def mapping_keys(made: Translator, handle: Any, keys: list[Any]) -> None:
     made.say("mapping_keys", "mapping_keys")
 
 
-def spec_of(arguments: Arguments) -> gt.TensorSpec:
-    """A tensor as torch's leaf compares it; None is a size or stride that is free."""
+def spec_of(arguments: Arguments, key_sets: dict[int, int]) -> gt.TensorSpec:
+    """A tensor as torch's leaf compares it; None is a size or stride that is free.
+    `key_sets` keeps what this thread makes of dispatch keys."""
     if isinstance(arguments[-1], bool):  # since torch 2.15
         if arguments[-1]:
             raise refuse("a tensor on whichever device is the current one")
         arguments = arguments[:-1]
     value, sizes, strides, *_, kind, keys = arguments
-    included = torch._C._dispatch_tls_local_include_set()
-    excluded = torch._C._dispatch_tls_local_exclude_set()
-    spec = gt.TensorSpec(
+    is_strided = value.layout is torch.strided and strides is not None
+    return gt.TensorSpec(
         type=kind,
         dtype=value.dtype,
-        device=str(value.device),
+        device=text_of(value.device),
         ndim=len(sizes),
         shape=tuple(sizes),
+        strides=tuple(strides) if is_strided else None,
         requires_grad=value.requires_grad,
-        local_dispatch_keys=((keys | included) - excluded).raw_repr(),
+        local_dispatch_keys=local_keys(keys, key_sets),
     )
-    is_strided = value.layout is torch.strided and strides is not None
-    return spec.replace(strides=tuple(strides)) if is_strided else spec
+
+
+def local_keys(keys: Any, known: dict[int, int]) -> int:
+    """Dispatch keys with those that this thread adds, without those it removes."""
+    own = keys.raw_repr()
+    if own not in known:
+        included = torch._C._dispatch_tls_local_include_set()
+        excluded = torch._C._dispatch_tls_local_exclude_set()
+        known[own] = ((keys | included) - excluded).raw_repr()
+    return known[own]
+
+
+@lru_cache(256)
+def text_of(device: torch.device) -> str:
+    """What a device is called."""
+    return str(device)
 
 
 def marked_as(expected: Any, absent: Any, dependent: Any) -> Predicate:

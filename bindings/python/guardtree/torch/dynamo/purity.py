@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from functools import lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -14,6 +15,8 @@ MISSING = object()
 def runs_python(value: Any, name: str) -> bool:
     """Whether `getattr(value, name)` calls a function written in Python."""
     kind = type(value)
+    if kind is ModuleType and name in vars(value):
+        return False
     if isinstance(inspect.getattr_static(kind, "__getattribute__"), FunctionType):
         return True
     found = inspect.getattr_static(value, name, MISSING)
@@ -47,13 +50,25 @@ def is_plain(value: Any, name: str) -> bool:
     object. The engine is asked, because Python cannot tell everything: a field of a C
     type may be a number in C (co_flags), of which `getattr` makes an object each time.
     """
-    guards = gt.GuardManager(scope)
-    guards.local("value").plain_attr(name).exists()
-    return guards.check({"value": value})
+    return guards_of_plain(name).check({"value": value})
 
 
 def is_plainly_absent(value: Any, name: str) -> bool:
     """Whether `getattr` raises AttributeError, and runs no code."""
+    return guards_of_absent(name).check({"value": value})
+
+
+@lru_cache(1024)
+def guards_of_plain(name: str) -> gt.GuardManager:
+    """That `plain_attr` fetches an attribute of any value."""
+    guards = gt.GuardManager(scope)
+    guards.local("value").plain_attr(name).exists()
+    return guards
+
+
+@lru_cache(1024)
+def guards_of_absent(name: str) -> gt.GuardManager:
+    """That `getattr` of any value raises AttributeError, and runs no code."""
     guards = gt.GuardManager(scope)
     guards.local("value").lacks_plain_attr(name)
-    return guards.check({"value": value})
+    return guards

@@ -91,11 +91,11 @@ class Node:
     leafs: list[tuple[str, tuple[Any, ...]]] = field(default_factory=list)
     """Of each its kind and its arguments, the parts that torch prints among them."""
     children: list[Node] = field(default_factory=list)
+    is_ordered: bool = field(init=False)
+    """Whether it is a manager of a dict by the order of its keys."""
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether it is a manager of a dict by the order of its keys."""
-        return isinstance(self.manager, engine.DictGuardManager)
+    def __post_init__(self) -> None:
+        self.is_ordered = isinstance(self.manager, engine.DictGuardManager)
 
 
 @dataclass(eq=False)

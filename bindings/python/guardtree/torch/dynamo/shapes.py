@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from typing import TYPE_CHECKING, Any
 
 from . import leafs
@@ -26,10 +25,8 @@ KEPT = (
     ast.GtE, ast.Lt, ast.LtE, ast.Mod, ast.Mult, ast.Not, ast.NotEq, ast.Or, ast.Sub,
     ast.UAdd, ast.USub, ast.UnaryOp,
 )  # fmt: skip
-
-
-# Sources that ast.unparse gives as they are. It takes 0.1 ms for one.
-CANONICAL = re.compile(r"\w+(\.\w+|\['\w+'\]|\[\d\])*")
+WITHOUT_SOURCE = ("root", "globals_dict", "get_generic_dict")
+"""Steps of nodes that no lambda names."""
 
 
 class UnknownError(Exception):
@@ -55,7 +52,7 @@ def add(made: Translator, arguments: tuple[Any, ...]) -> None:
 def part_of(made: Translator, text: str) -> tuple[Any, ...]:
     """What a part is called, the method that adds it, and its arguments."""
     tree: Any = ast.parse(text, mode="eval").body
-    guards = made.guards
+    made.part, guards = text, made.guards
     match tree:
         case ast.Compare(left, [ast.Is()], [right]):
             return alias(made, left, right)
@@ -75,7 +72,7 @@ def part_of(made: Translator, text: str) -> tuple[Any, ...]:
 def alias(made: Translator, left: ast.expr, right: ast.expr) -> tuple[Any, ...]:
     """A part that says that two sources are one object."""
     for known, other in ((left, right), (right, left)):
-        node = sources(made).get(ast.unparse(known))
+        node = node_of(made, source_of(made, known))
         if node is not None and (found := made.compared_with(node)):
             return "alias", value_of(made, other).id_match, tuple(found), {}
     values = value_of(made, left), value_of(made, right)
@@ -84,8 +81,8 @@ def alias(made: Translator, left: ast.expr, right: ast.expr) -> tuple[Any, ...]:
 
 def value_of(made: Translator, tree: ast.expr) -> Any:
     """The handle of a source: that of a node, or attributes and items from one."""
-    text = ast.unparse(tree)
-    if (node := sources(made).get(text)) is not None:
+    text = source_of(made, tree)
+    if (node := node_of(made, text)) is not None:
         return made.handle(node)
     match tree:
         case ast.Subscript(ast.Name("L"), ast.Constant(name)):
@@ -104,26 +101,27 @@ def value_of(made: Translator, tree: ast.expr) -> Any:
     raise UnknownError(text)
 
 
-def sources(made: Translator) -> dict[str, Any]:
-    """The nodes of the tree by their sources."""
+def source_of(made: Translator, tree: ast.expr) -> str:
+    """The text that an expression was parsed from."""
+    text = made.part
+    if text.isascii() and "\n" not in text:
+        return text[tree.col_offset : tree.end_col_offset]
+    return ast.unparse(tree)
+
+
+def node_of(made: Translator, text: str) -> Any:
+    """The node of a source; None without one."""
     if not made.sources:
-        for node in made.recording.nodes.values():
-            if node.step in ("root", "globals_dict", "get_generic_dict"):
-                continue
-            text = node.source
-            try:
-                if not CANONICAL.fullmatch(text):
-                    text = ast.unparse(ast.parse(text, mode="eval"))
-            except SyntaxError:
-                continue
-            made.sources.setdefault(text, node)
-    return made.sources
+        nodes = made.recording.nodes.values()
+        found = [node for node in nodes if node.step not in WITHOUT_SOURCE]
+        made.sources = {node.source: node for node in reversed(found)}
+    return made.sources.get(text)
 
 
 def example_of(made: Translator, tree: ast.expr) -> Any:
     """What a source is now."""
     names = {"L": made.recording.values, "G": made.recording.names, "math": math}
-    return eval(ast.unparse(tree), names)
+    return eval(source_of(made, tree), names)
 
 
 class Shape(ast.NodeTransformer):
@@ -148,17 +146,18 @@ class Shape(ast.NodeTransformer):
             case ast.Subscript(
                 ast.Call(ast.Attribute(owner, "size"), []), ast.Constant(index)
             ):
-                known = self.name(ast.unparse(owner), value_of(self.made, owner))
+                text = source_of(self.made, owner)
+                known = self.name(text, value_of(self.made, owner))
                 shape = ast.Attribute(ast.Name(known), "shape")
                 return ast.Subscript(shape, ast.Constant(index))
             case ast.Subscript(
                 ast.Call(ast.Attribute(owner, "stride"), []), ast.Constant(index)
             ):
                 stride = value_of(self.made, owner).stride(index)
-                return ast.Name(self.name(ast.unparse(tree), stride))
+                return ast.Name(self.name(source_of(self.made, tree), stride))
             case ast.Call(ast.Attribute(owner, "storage_offset"), []):
                 offset = value_of(self.made, owner).storage_offset()
-                return ast.Name(self.name(ast.unparse(tree), offset))
+                return ast.Name(self.name(source_of(self.made, tree), offset))
             case ast.Call(ast.Name(function), [left, right]) if function in COMPARED:
                 sides = self.visit(left), [self.visit(right)]
                 return ast.Compare(sides[0], [COMPARED[function]()], sides[1])
@@ -169,7 +168,7 @@ class Shape(ast.NodeTransformer):
                 return tree
             case ast.Subscript() | ast.Attribute():
                 handle = value_of(self.made, tree)
-                return ast.Name(self.name(ast.unparse(tree), handle))
+                return ast.Name(self.name(source_of(self.made, tree), handle))
         if not isinstance(tree, KEPT):
             raise UnknownError(ast.unparse(tree))
         return self.generic_visit(tree)

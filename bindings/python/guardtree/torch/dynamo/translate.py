@@ -7,6 +7,7 @@ a tree asks besides, `user` the attributes that no engine reads without Python c
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from collections import Counter
 from dataclasses import dataclass, field
@@ -87,15 +88,28 @@ class Translator:
         self.facts: dict[str, int | bool] = {}
         self.handles: dict[Node, Any] = {recording.root: self.guards}
         self.leafs = 0
-        self.count = 0
-        """How many of torch's became ours."""
+        self.said: list[tuple[str, str]] = []
+        self.keys: dict[Node, tuple[Any, ...] | None] = {}
+        """Constant keys, by the node of the dict."""
+        self.objects: dict[int, Any] = {}
+        self.key_sets: dict[int, int] = {}
+        """Dispatch keys of tensors, and what this thread makes of them."""
+        self.lines: dict[tuple[str, int | None, str], str] = {}
+        """Lines of the user's code, for notes, by file, line and function."""
         self.sources: dict[str, Node] = {}
         """Nodes by their text, for lambdas that are given as text."""
+        self.part = ""
+        """The part of a lambda that is being translated."""
 
     def say(self, theirs: str, ours: str) -> None:
         """One of torch's became one of ours."""
-        self.made.said[theirs, ours] += 1
-        self.count += 1
+        self.said.append((theirs, ours))
+
+    def object_at(self, address: int) -> Any:
+        """What lives there: torch keeps types and objects by address alone."""
+        if address not in self.objects:
+            self.objects[address] = ctypes.cast(address, ctypes.py_object).value
+        return self.objects[address]
 
     def handle(self, node: Node) -> Any:
         """The value of a node; its step is added when it is first needed."""
@@ -115,21 +129,23 @@ class Translator:
         counted = sum(len(node.leafs) for node in self.recording.nodes.values())
         if self.leafs != counted:
             raise RefusedError(f"{self.leafs} leafs of {counted} were translated")
+        self.made.said.update(self.said)
         return self.made
 
     def visit(self, node: Node) -> None:
         """A node's leafs, then its children."""
         if leafs.says_grad(self, node):
             return
-        has_step = node.step not in ("root", "globals_dict", "get_generic_dict")
-        if has_step and not self.is_said_by_keys(node):
+        has_step = node.step not in shapes.WITHOUT_SOURCE
+        is_said = self.is_said_by_keys(node)
+        if has_step and not is_said:
             self.handle(node)
         keys = leafs.ordered(self, node) if node.is_ordered else None
         for kind, arguments in leafs.in_order(node):
             self.leafs += 1
             if leafs.is_said_by_equals(self, node, kind, arguments):
                 self.say(kind, "equals")
-            elif not self.is_said_by_keys(node):
+            elif not is_said:
                 leafs.add(self, node, kind, arguments)
         for child in node.children:
             self.visit(child)
@@ -151,6 +167,12 @@ class Translator:
         """The keys of an ordered dict, where torch compares each with a constant."""
         if self.literal or not node.is_ordered:
             return None
+        if node not in self.keys:
+            self.keys[node] = self.find_constant_keys(node)
+        return self.keys[node]
+
+    def find_constant_keys(self, node: Node) -> tuple[Any, ...] | None:
+        """The same, from the leafs of the nodes of the keys."""
         keys = tuple(dict.keys(node.example))
         compared = {
             child.operands[0]
@@ -160,7 +182,7 @@ class Translator:
             and all(kind == "equals_match" for kind, _ in child.leafs)
             and not child.children
         }
-        if compared != set(range(len(keys))) or not leafs.are_constant(keys):
+        if compared != set(range(len(keys))) or not leafs.is_constant(keys):
             return None
         return keys
 
@@ -274,8 +296,9 @@ class Translator:
     def is_instance_dict(self, node: Node) -> bool:
         """Whether a node is an item of the `__dict__` of what is no class."""
         owner = node.parent.parent.example  # type: ignore[union-attr]
-        can = leafs.are_constant(node.operands) and not isinstance(owner, type)
-        return node.step == "dict_getitem" and can and not self.literal
+        if self.literal or node.step != "dict_getitem" or isinstance(owner, type):
+            return False
+        return leafs.is_constant(node.operands[0])
 
     def attribute_step(self, base: Any, node: Node, name: str) -> Any:
         """A step to an attribute that runs no code; None without one."""
@@ -348,7 +371,7 @@ class Translator:
         if node.step == "type" and node.parent is not None:
             of = node.parent.leafs
             found += [given[0] for kind, given in of if kind == "type_match"]
-        return [] if self.literal else [*map(leafs.object_at, found[:1])]
+        return [] if self.literal else [*map(self.object_at, found[:1])]
 
 
 def module_step(base: Any, module: Any, name: str) -> Any:
