@@ -15,11 +15,11 @@ from . import leafs
 if TYPE_CHECKING:
     from .translate import Translator
 
-COMPARED = {
-    "Eq": ast.Eq, "Ge": ast.GtE, "Gt": ast.Gt, "Le": ast.LtE, "Lt": ast.Lt,
-    "Ne": ast.NotEq,
+# Functions of two numbers, and the operators that `integers` has for them.
+OPERATORS = {
+    "Eq": "==", "FloorDiv": "//", "Ge": ">=", "Gt": ">", "Le": "<=", "Lt": "<",
+    "Mod": "%", "Ne": "!=", "PythonMod": "%",
 }  # fmt: skip
-CALCULATED = {"FloorDiv": ast.FloorDiv, "Mod": ast.Mod, "PythonMod": ast.Mod}
 KEPT = (
     ast.Add, ast.And, ast.BoolOp, ast.BinOp, ast.Compare, ast.Eq, ast.FloorDiv, ast.Gt,
     ast.GtE, ast.Lt, ast.LtE, ast.Mod, ast.Mult, ast.Not, ast.NotEq, ast.Or, ast.Sub,
@@ -51,8 +51,10 @@ def add(made: Translator, arguments: tuple[Any, ...]) -> None:
 
 def part_of(made: Translator, text: str) -> tuple[Any, ...]:
     """What a part is called, the method that adds it, and its arguments."""
+    if "\n" in text:
+        raise UnknownError(text)
     tree: Any = ast.parse(text, mode="eval").body
-    made.part, guards = text, made.guards
+    made.part, guards = text.encode(), made.guards
     match tree:
         case ast.Compare(left, [ast.Is()], [right]):
             return alias(made, left, right)
@@ -63,9 +65,11 @@ def part_of(made: Translator, text: str) -> tuple[Any, ...]:
             handle = value_of(made, value).type_match(float)
             return "no NaN", handle.not_, (("float_is_nan",),), {}
     shape = Shape(made)
-    expression = ast.unparse(shape.visit(tree))
+    expression = shape.text(tree)
     if not shape.named:
         raise UnknownError(text)
+    if isinstance(tree, ast.Call):
+        expression = expression[1:-1]
     return "shape", guards.integers, (expression,), shape.named
 
 
@@ -103,10 +107,7 @@ def value_of(made: Translator, tree: ast.expr) -> Any:
 
 def source_of(made: Translator, tree: ast.expr) -> str:
     """The text that an expression was parsed from."""
-    text = made.part
-    if text.isascii() and "\n" not in text:
-        return text[tree.col_offset : tree.end_col_offset]
-    return ast.unparse(tree)
+    return made.part[tree.col_offset : tree.end_col_offset].decode()
 
 
 def node_of(made: Translator, text: str) -> Any:
@@ -124,7 +125,7 @@ def example_of(made: Translator, tree: ast.expr) -> Any:
     return eval(source_of(made, tree), names)
 
 
-class Shape(ast.NodeTransformer):
+class Shape:
     """An expression over sizes, strides and ints as `integers` takes it: each source
     is a name."""
 
@@ -133,42 +134,53 @@ class Shape(ast.NodeTransformer):
         self.named: dict[str, Any] = {}
         self.known: dict[str, str] = {}
 
-    def name(self, text: str, handle: Any) -> str:
-        """The name of a source."""
+    def name(
+        self, tree: ast.expr, owner: ast.expr | None = None, step: Any = None
+    ) -> str:
+        """The name of a source, or of what a step gives from its owner."""
+        text = source_of(self.made, tree)
         if text not in self.known:
-            self.known[text] = f"v{len(self.known)}"
-            self.named[self.known[text]] = handle
+            handle = value_of(self.made, owner or tree)
+            name = self.known[text] = f"v{len(self.known)}"
+            self.named[name] = step(handle) if step else handle
         return self.known[text]
 
-    def visit(self, tree: Any) -> Any:
+    def text(self, tree: Any) -> str:
         """An expression, in the words of `integers`."""
         match tree:
             case ast.Subscript(
-                ast.Call(ast.Attribute(owner, "size"), []), ast.Constant(index)
+                ast.Call(ast.Attribute(owner, "size"), []), ast.Constant(int(index))
             ):
-                text = source_of(self.made, owner)
-                known = self.name(text, value_of(self.made, owner))
-                shape = ast.Attribute(ast.Name(known), "shape")
-                return ast.Subscript(shape, ast.Constant(index))
+                return f"{self.name(owner)}.shape[{index}]"
             case ast.Subscript(
-                ast.Call(ast.Attribute(owner, "stride"), []), ast.Constant(index)
+                ast.Call(ast.Attribute(owner, "stride"), []), ast.Constant(int(index))
             ):
-                stride = value_of(self.made, owner).stride(index)
-                return ast.Name(self.name(source_of(self.made, tree), stride))
+                return self.name(tree, owner, lambda of: of.stride(index))
             case ast.Call(ast.Attribute(owner, "storage_offset"), []):
-                offset = value_of(self.made, owner).storage_offset()
-                return ast.Name(self.name(source_of(self.made, tree), offset))
-            case ast.Call(ast.Name(function), [left, right]) if function in COMPARED:
-                sides = self.visit(left), [self.visit(right)]
-                return ast.Compare(sides[0], [COMPARED[function]()], sides[1])
-            case ast.Call(ast.Name(function), [left, right]) if function in CALCULATED:
-                operator = CALCULATED[function]()
-                return ast.BinOp(self.visit(left), operator, self.visit(right))
-            case ast.Constant(value) if type(value) is int:
-                return tree
+                return self.name(tree, owner, lambda of: of.storage_offset())
+            case ast.Call(ast.Name(function), [left, right]) if function in OPERATORS:
+                return f"({self.side(left)} {OPERATORS[function]} {self.side(right)})"
+            case ast.Constant(number) if type(number) is int:
+                return str(number)
             case ast.Subscript() | ast.Attribute():
-                handle = value_of(self.made, tree)
-                return ast.Name(self.name(source_of(self.made, tree), handle))
-        if not isinstance(tree, KEPT):
-            raise UnknownError(ast.unparse(tree))
-        return self.generic_visit(tree)
+                return self.name(tree)
+        return self.with_texts(tree)
+
+    def side(self, tree: ast.expr) -> str:
+        """An operand of a function that becomes an operator."""
+        text = self.text(tree)
+        return f"({text})" if isinstance(tree, KEPT) else text
+
+    def with_texts(self, tree: ast.expr) -> str:
+        """The text of an operator, with those of its operands in their places."""
+        if type(tree) not in KEPT:
+            raise UnknownError(source_of(self.made, tree))
+        found, part = "", self.made.part
+        at: int | None = tree.col_offset
+        for each in ast.iter_child_nodes(tree):
+            if isinstance(each, ast.expr):
+                found += part[at : each.col_offset].decode() + self.text(each)
+                at = each.end_col_offset
+            elif not isinstance(each, KEPT):
+                raise UnknownError(source_of(self.made, tree))
+        return found + part[at : tree.end_col_offset].decode()

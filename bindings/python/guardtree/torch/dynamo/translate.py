@@ -98,8 +98,8 @@ class Translator:
         """Lines of the user's code, for notes, by file, line and function."""
         self.sources: dict[str, Node] = {}
         """Nodes by their text, for lambdas that are given as text."""
-        self.part = ""
-        """The part of a lambda that is being translated."""
+        self.part = b""
+        """The part of a lambda that is being translated; places in it are of bytes."""
 
     def say(self, theirs: str, ours: str) -> None:
         """One of torch's became one of ours."""
