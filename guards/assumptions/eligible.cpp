@@ -15,9 +15,11 @@ bool starts_at_names(const Op& root) noexcept {
            root.code() == code_of<Module>;
 }
 
-/// Runs no user code and makes no reference.
+/// Runs no user code and makes no reference. Nearly all ops call nothing: that is seen
+/// here, because each op of a tree is asked.
 bool is_plain(const Op& op) noexcept {
-    return !calls_python(op) && !makes_reference(op);
+    const bool calls = op.info().calls_python && calls_python(op);
+    return !calls && !makes_reference(op);
 }
 
 bool reads_dict(const Op& op) noexcept {

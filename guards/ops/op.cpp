@@ -175,9 +175,9 @@ std::span<const Op> inner_kinds_of(const Op& kind) noexcept {
 }
 
 bool calls_python(const Op& op) noexcept {
+    if (!op.info().calls_python) return false;
     const std::span<const Op> inner = inner_kinds_of(op);
-    return inner.empty() ? op.info().calls_python
-                         : std::ranges::any_of(inner, calls_python);
+    return inner.empty() || std::ranges::any_of(inner, calls_python);
 }
 
 bool makes_reference(const Op& op) noexcept {
