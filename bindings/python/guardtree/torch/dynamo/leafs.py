@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import inspect
 import json
 from collections import deque
 from collections.abc import Callable
@@ -41,7 +40,7 @@ AMBIENT = {
 }  # fmt: skip
 
 AUTOCAST = "autocast_"
-"""Begins the names of all facts of autocast."""
+"""The prefix of the names of all autocast facts."""
 # Torch's names of the facts of its state that have others here.
 FACTS = {
     "autocast_state": AUTOCAST,
@@ -52,7 +51,7 @@ FACTS = {
 }
 
 CONSTANTS = {type(None), bool, int, float, complex, str, bytes, type(...)}
-SEQUENCES = {tuple, list, set, frozenset}
+COLLECTIONS = {tuple, list, set, frozenset}
 GRAD = ("getattr", "grad")
 UNIQUE = (
     type, enum.Enum, torch.dtype, torch.layout, torch.memory_format,
@@ -72,7 +71,7 @@ def is_constant(value: Any) -> bool:
     kind = type(value)
     if kind in CONSTANTS:
         return True
-    if kind in SEQUENCES:
+    if kind in COLLECTIONS:
         return all(map(is_constant, value))
     return kind is dict and is_constant([*value, *value.values()])
 
@@ -149,7 +148,8 @@ def stack_of(made: Translator, arguments: Arguments) -> list[str]:
 
 
 def lines_of(known: dict[tuple[str, int | None, str], str], stack: Any) -> list[str]:
-    """The same, where lines are known by file, number and function."""
+    """The lines of a stack, innermost first. `known` keeps them by file, number and
+    function, because most leafs share them."""
     try:
         return [known[at.filename, at.lineno, at.name] for at in reversed(stack)]
     except KeyError:
@@ -261,8 +261,9 @@ def facts_of(state: Any) -> dict[str, int | bool]:
 def names_of_facts(
     theirs: tuple[str, ...], known: tuple[str, ...]
 ) -> list[tuple[str, str]]:
-    """Our names of facts, each with the fact that must be true for torch to compare it:
-    of autocast's dtypes that it is enabled, "" of all others."""
+    """Our names of the facts that torch compares, each with the fact it depends on.
+    Torch compares an autocast dtype only while that autocast is enabled. Other facts
+    depend on none: ""."""
     found = []
     for each in theirs:
         ours = FACTS.get(each, each)
@@ -277,7 +278,7 @@ def names_of_facts(
 
 
 def enabling(name: str) -> str:
-    """The fact that autocast is enabled, of the fact which dtype it has."""
+    """For an autocast dtype, the fact that this autocast is enabled; otherwise ""."""
     is_dtype = name.startswith(AUTOCAST) and name.endswith("_dtype")
     return name.removesuffix("_dtype") if is_dtype else ""
 

@@ -92,6 +92,7 @@ class Translator:
         self.keys: dict[Node, tuple[Any, ...] | None] = {}
         """Constant keys, by the node of the dict."""
         self.objects: dict[int, Any] = {}
+        """Objects that leafs compare, by address."""
         self.key_sets: dict[int, int] = {}
         """Dispatch keys of tensors, and what this thread makes of them."""
         self.lines: dict[tuple[str, int | None, str], str] = {}
@@ -99,7 +100,7 @@ class Translator:
         self.sources: dict[str, Node] = {}
         """Nodes by their text, for lambdas that are given as text."""
         self.part = b""
-        """The part of a lambda that is being translated; places in it are of bytes."""
+        """The part of a lambda that is being translated. `ast` gives byte offsets."""
 
     def say(self, theirs: str, ours: str) -> None:
         """One of torch's became one of ours."""
@@ -172,7 +173,7 @@ class Translator:
         return self.keys[node]
 
     def find_constant_keys(self, node: Node) -> tuple[Any, ...] | None:
-        """The same, from the leafs of the nodes of the keys."""
+        """Compares the keys with what the leafs of their nodes compare."""
         keys = tuple(dict.keys(node.example))
         compared = {
             child.operands[0]
