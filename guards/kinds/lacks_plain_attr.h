@@ -26,7 +26,7 @@ struct LacksPlainAttr {
          "type('C', (), {'__getattr__': lambda self, name: 1})()"},
         {"'a'", "type('C', (), {})()", "type('C', (), {})"}};
 
-    Key name;
+    HashedName name;
 
     static constexpr auto operands() {
         return std::tuple{operand("name", &LacksPlainAttr::name)};

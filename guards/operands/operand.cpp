@@ -110,6 +110,13 @@ bool Name::read(PyObject* from, Name& to, References& keep, Diagnostic& problem)
     return true;
 }
 
+bool HashedName::read(PyObject* from, HashedName& to, References& keep,
+                      Diagnostic& problem) {
+    if (PyUnicode_CheckExact(from)) return Key::read(from, to, keep, problem);
+    refuse_operand(problem, expects, from);
+    return false;
+}
+
 bool Callable::read(PyObject* from, Callable& to, References& keep,
                     Diagnostic& problem) {
     if (!PyCallable_Check(from)) {

@@ -91,6 +91,14 @@ struct Name {
     static bool read(PyObject* from, Name& to, References& keep, Diagnostic& problem);
 };
 
+/// The name of an attribute: an interned str with its hash. `getattr` takes no other.
+struct HashedName : Key {
+    static constexpr const char* annotation = "str";  // in stubs
+    static constexpr const char* expects = Name::expects;
+    static bool read(PyObject* from, HashedName& to, References& keep,
+                     Diagnostic& problem);
+};
+
 /// Any callable, held strongly.
 struct Callable {
     PyObject* value = nullptr;

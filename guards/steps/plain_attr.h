@@ -44,7 +44,7 @@ struct PlainAttr {
          "type('P', (), {'__init__': lambda self: setattr(self, 'a', 2), "
          "'__getattribute__': lambda self, name: 2})()"}};
 
-    Key name;
+    HashedName name;
 
     static constexpr auto operands() {
         return std::tuple{operand("name", &PlainAttr::name)};

@@ -38,6 +38,17 @@ def lacks(value: Any, name: str) -> bool:
     return found
 
 
+@pytest.mark.parametrize("word", ["plain_attr", "lacks_plain_attr"])
+@pytest.mark.parametrize("name", [1.5, None, b"a", ("a",)])
+def test_takes_the_names_that_getattr_takes(word: str, name: Any) -> None:
+    guards = Guards(function_with())
+    x = guards.local("x")
+    before = str(guards)
+    with pytest.raises(TypeError, match=rf"{word}\(name\): expected a name \(str\)"):
+        getattr(x, word)(name)
+    assert str(guards) == before
+
+
 def filled() -> Slotted:
     made = Slotted()
     made.a = 1

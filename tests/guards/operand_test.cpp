@@ -84,6 +84,12 @@ TEST_F(OperandTest, a_key_is_a_hashable_constant) {
     EXPECT_EQ(read<Key>("(1, 'a')").hash, PyObject_Hash(names.eval("(1, 'a')").get()));
 }
 
+TEST_F(OperandTest, the_name_of_an_attribute_is_a_str) {
+    EXPECT_EQ(refusal<HashedName>("1.5"),
+              "TypeError: expected a name (str), found 1.5 (float)");
+    EXPECT_EQ(read<HashedName>("'a'").hash, PyObject_Hash(names.eval("'a'").get()));
+}
+
 TEST_F(OperandTest, a_refusal_survives_a_repr_that_raises) {
     names.run("class R:\n  def __repr__(self): raise KeyboardInterrupt");
     EXPECT_EQ(refusal<TypeIdentity>("R()"),

@@ -37,6 +37,11 @@ inline std::vector<std::string> pool<Name>() {
 }
 
 template <>
+inline std::vector<std::string> pool<HashedName>() {
+    return pool<Name>();
+}
+
+template <>
 inline std::vector<std::string> pool<Key>() {
     return {"'a'", "'b'", "0", "1", "True", "-1", "1.0", "(1, 2)", "None"};
 }

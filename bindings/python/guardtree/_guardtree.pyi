@@ -390,7 +390,7 @@ class GuardManager:
         an exception for nothing, null with one for an error. The capsule is called
         guardtree.native_get. In Python: `get_native(function, value)`."""
 
-    def plain_attr(self, name: Hashable) -> GuardManager:
+    def plain_attr(self, name: str) -> GuardManager:
         """The attribute that `getattr` returns, if it runs no code and makes no
         object: from the value's own `__dict__`, a slot, a field of a named tuple,
         or a class; from the value itself, if that is a class, functions and
@@ -581,7 +581,7 @@ class GuardManager:
         Values that are classes, and values without a `__dict__`, have none. In
         Python: `has_instance_attr(value, name) is False`."""
 
-    def lacks_plain_attr(self, name: Hashable) -> Self:
+    def lacks_plain_attr(self, name: str) -> Self:
         """`getattr` raises AttributeError for the name, without running code: neither
         the class nor the value's own `__dict__` has the attribute, or it is an
         empty slot. It fails where `getattr` would run code: the value is a class,
