@@ -15,11 +15,9 @@ bool starts_at_names(const Op& root) noexcept {
            root.code() == code_of<Module>;
 }
 
-/// Runs no user code and makes no reference. Nearly all ops call nothing: that is seen
-/// here, because each op of a tree is asked.
+/// Runs no user code and makes no reference.
 bool is_plain(const Op& op) noexcept {
-    const bool calls = op.info().calls_python && calls_python(op);
-    return !calls && !makes_reference(op);
+    return !calls_python(op) && !makes_reference(op);
 }
 
 bool reads_dict(const Op& op) noexcept {

@@ -174,8 +174,7 @@ std::span<const Op> inner_kinds_of(const Op& kind) noexcept {
     });
 }
 
-bool calls_python(const Op& op) noexcept {
-    if (!op.info().calls_python) return false;
+bool inner_kinds_call_python(const Op& op) noexcept {
     const std::span<const Op> inner = inner_kinds_of(op);
     return inner.empty() || std::ranges::any_of(inner, calls_python);
 }

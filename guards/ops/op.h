@@ -304,9 +304,15 @@ PyTypeObject* exact_type_of(const Op& kind) noexcept;
 /// The kinds that a kind contains. Empty for other kinds.
 std::span<const Op> inner_kinds_of(const Op& kind) noexcept;
 
-/// Whether an op may run user code. A kind that contains other kinds does if one of
-/// them does.
-bool calls_python(const Op& op) noexcept;
+/// Whether one of the kinds that a kind contains may run user code. True for an op that
+/// contains none.
+bool inner_kinds_call_python(const Op& op) noexcept;
+
+/// Whether an op may run user code. Inline, because building a tree asks this of each
+/// op, and nearly all ops run none.
+inline bool calls_python(const Op& op) noexcept {
+    return op.info().calls_python && inner_kinds_call_python(op);
+}
 
 /// Whether an op is a step that returns a new reference.
 bool makes_reference(const Op& op) noexcept;
