@@ -225,6 +225,38 @@ def test_each_fact_is_read_in_the_thread_that_asks() -> None:
     assert [other[name] for name in names] == [facts[name] for name in names]
 
 
+def test_the_number_of_threads_is_what_torch_says_in_each_thread() -> None:
+    """OpenMP keeps a number for each thread. torch sets it when a thread first asks."""
+    told: list[tuple[int, int]] = []
+
+    def tell() -> None:
+        told.append((gtt.state()["num_threads"], torch.get_num_threads()))
+
+    def ask(asked: threading.Event, is_set: threading.Event) -> None:
+        tell()
+        asked.set()
+        assert is_set.wait(60)
+        tell()
+        with setting(torch.get_num_threads, torch.set_num_threads, lambda n: n + 2):
+            tell()
+
+    for change in (1, 2):
+        asked, is_set = threading.Event(), threading.Event()
+        thread = threading.Thread(target=ask, args=(asked, is_set))
+        thread.start()
+        assert asked.wait(60)
+        count = torch.get_num_threads() + change
+        with setting(
+            torch.get_num_threads, torch.set_num_threads, lambda _, to=count: to
+        ):
+            tell()
+            is_set.set()
+            thread.join()
+    assert len(told) == 8
+    assert all(ours == theirs for ours, theirs in told), told
+    assert len({ours for ours, _ in told}) >= 3
+
+
 class Callable:
     def __call__(self, value: Any) -> Any:
         return value

@@ -114,10 +114,8 @@ template <class Read>
     return value << field.shift;
 }
 
-uint64_t modes_now(uint64_t mask) {
-    const Aten& at = aten();
-    const at::Context& context = *at.context;
-    const ThreadState& thread = thread_state();
+uint64_t modes_now(uint64_t mask, const ThreadState& thread) {
+    const at::Context& context = *aten().context;
     const auto of_context = [&](const auto& setting) -> uint64_t {
         return context.*member_of(setting);
     };
@@ -133,7 +131,7 @@ uint64_t modes_now(uint64_t mask) {
            put(field_of("torch_function_modes"), mode_count(*thread.torch_function)) |
            put(field_of("default_dtype"), mask,
                [] { return c10::get_default_dtype_as_scalartype(); }) |
-           put(field_of("num_threads"), mask, [&] { return at.thread_count(); });
+           put(field_of("num_threads"), mask, [&] { return thread.thread_count(); });
 }
 
 /// What torch allows CUDA's operations on float32.
@@ -179,8 +177,8 @@ GraphHooks graph_of(PyObject* hook) {
 
 /// Whether the hooks of saved tensors are two graphs: those Dynamo makes a part of what
 /// it compiles.
-GraphHooks graph_hooks_now() {
-    if (thread_state().saved_tensor_hooks->stack.empty()) [[likely]]
+GraphHooks graph_hooks_now(const ThreadState& thread) {
+    if (thread.saved_tensor_hooks->stack.empty()) [[likely]]
         return no_graphs;
     const auto hooks = aten().top_hooks(true);
     if (!hooks) return no_graphs;
@@ -192,7 +190,7 @@ GraphHooks graph_hooks_now() {
     return found;
 }
 
-uint64_t settings_now(uint64_t mask) {
+uint64_t settings_now(uint64_t mask, const ThreadState& thread) {
     const Aten& at = aten();
     const at::Context& context = *at.context;
     const auto of_context = [&](const auto& setting) {
@@ -200,7 +198,7 @@ uint64_t settings_now(uint64_t mask) {
     };
     return put(field_of("autocast_cache"), mask,
                [&] { return at.is_autocast_cache_enabled(); }) |
-           put(field_of("graph_hooks"), mask, graph_hooks_now) |
+           put(field_of("graph_hooks"), mask, [&] { return graph_hooks_now(thread); }) |
            put(field_of("allow_fp16_reduce"), of_context(Fp16Reduction{})) |
            put(field_of("allow_bf16_reduce"), of_context(Bf16Reduction{})) |
            precisions_now() |
@@ -210,8 +208,8 @@ uint64_t settings_now(uint64_t mask) {
                [&] { return at.autocast_dtype(c10::DeviceType::CUDA); });
 }
 
-uint64_t autocast_now() {
-    return ~thread_state().local_keys().excluded_.raw_repr();
+uint64_t autocast_now(const ThreadState& thread) {
+    return ~thread.local_keys().excluded_.raw_repr();
 }
 
 uint64_t other_dtypes_now(uint64_t mask) {
@@ -225,11 +223,21 @@ uint64_t other_dtypes_now(uint64_t mask) {
     return word;
 }
 
-/// Facts that `mask` does not ask for are not read, where that takes time.
+/// A word of the state. Facts that `mask` does not ask for are not read, where that
+/// takes time.
+template <size_t word>
+[[gnu::always_inline]] inline uint64_t word_now(uint64_t mask,
+                                                const ThreadState& thread) {
+    if constexpr (word == 0) return modes_now(mask, thread);
+    if constexpr (word == 1) return settings_now(mask, thread);
+    if constexpr (word == 2) return mask ? autocast_now(thread) : 0;
+    if constexpr (word == 3) return mask ? other_dtypes_now(mask) : 0;
+}
+
 State state_now(const State& mask) {
-    return {{modes_now(mask.words[0]), settings_now(mask.words[1]),
-             mask.words[2] ? autocast_now() : 0,
-             mask.words[3] ? other_dtypes_now(mask.words[3]) : 0}};
+    const ThreadState& thread = thread_state();
+    return {{word_now<0>(mask.words[0], thread), word_now<1>(mask.words[1], thread),
+             word_now<2>(mask.words[2], thread), word_now<3>(mask.words[3], thread)}};
 }
 
 constexpr State all_facts{{~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}}};
@@ -244,14 +252,20 @@ struct StatePattern {
     State mask;
 };
 
-/// guardtree.native_pure: the value says nothing.
+template <size_t word>
+[[gnu::always_inline]] inline bool has_word(const StatePattern& pattern,
+                                            const ThreadState& thread) {
+    const uint64_t mask = pattern.mask.words[word];
+    return !((word_now<word>(mask, thread) ^ pattern.state.words[word]) & mask);
+}
+
+/// guardtree.native_pure: the value says nothing. Each word is compared in a register:
+/// words that are stored, and then loaded two at a time, wait for the stores.
 int check_state(PyObject*, void* context) {
     const auto& pattern = *static_cast<const StatePattern*>(context);
-    const State now = state_now(pattern.mask);
-    uint64_t differs = 0;
-    for (size_t i = 0; i < State::count; ++i)
-        differs |= (now.words[i] ^ pattern.state.words[i]) & pattern.mask.words[i];
-    return !differs;
+    const ThreadState& thread = thread_state();
+    return has_word<0>(pattern, thread) && has_word<1>(pattern, thread) &&
+           has_word<2>(pattern, thread) && has_word<3>(pattern, thread);
 }
 
 std::string text_of(const Field& field, uint64_t value) {
