@@ -254,10 +254,13 @@ def try_row(row: Row, interpreters: Interpreters, deadline: float) -> Outcome:
 
 
 def failed_ctests(log: str) -> list[str]:
-    """The first failed ctests with what they printed, which lies far up in a log."""
+    """The first failed ctests with what they printed, which lies far up in a log, but
+    not what GoogleTest says of tests that passed."""
     verdict = r"^ *\d+/\d+ Test +#\d+: .*\*\*\*(?!Skipped).*\n"
     output = r"(?:(?! *Start |.* Test +#).*\n)*"
-    return [found[:4000] for found in re.findall(verdict + output, log, re.M)[:5]]
+    passed = r"^\[ RUN .*\n\[ +OK .*\n|^\[-+\].*\n|^\n"
+    found = re.findall(verdict + output, log, re.M)[:5]
+    return [re.sub(passed, "", each, flags=re.M)[:4000] for each in found]
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int]:

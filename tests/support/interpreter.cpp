@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "interpreter.h"
 
+#include <csignal>
 #include <cstdlib>
 
 #include "../../guards/assumptions/watched_dicts.h"
@@ -30,6 +31,8 @@ void Interpreter::TearDown() {
 }  // namespace guardtree::tests
 
 int main(int argc, char** argv) {
+    // What a shell starts in the background has it ignored, and CPython leaves it so.
+    std::signal(SIGINT, SIG_DFL);
     ::testing::InitGoogleTest(&argc, argv);
     const int failed = RUN_ALL_TESTS();
     if (Py_IsInitialized()) guardtree::tear_down_watched_dicts();
