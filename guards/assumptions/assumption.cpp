@@ -80,8 +80,10 @@ bool Assumption::words_differ() const noexcept {
     return differences != 0;
 }
 
-Assumption::Answer Assumption::run_tests(const Program& program,
-                                         const View& view) noexcept {
+/// Aligned, so that its loop stays within one cache line of code. Across two, the steps
+/// of an optimizer take 15 % longer (compare_torch.py --real, sgd, on Zen 3).
+[[gnu::aligned(64)]] Assumption::Answer Assumption::run_tests(
+    const Program& program, const View& view) noexcept {
     if (words_differ()) [[unlikely]]
         return give_up_words();
     const Op* const ops = program.ops().data();
