@@ -84,7 +84,9 @@ private:
     /// Runs of type matches: what the compiler makes blocks of.
     void add_items() {
         static const std::vector<std::string> types = {"int", "int", "str", "list"};
-        const NodeId parent = any_root();
+        static const std::vector<std::string> locals = {"local('x')", "local('y')",
+                                                        "local('z')"};
+        const NodeId parent = guards_.node({any(locals)});
         const bool is_list = below(2);
         for (int i = below(2); i < 2 + below(3); ++i) {
             const std::string step = std::string(is_list ? "list" : "tuple") +
@@ -94,7 +96,8 @@ private:
             guards_.tree.child(parent, guards_.op(step), node, problem);
             guards_.check(node, "type_match(" + any(types) + ")");
         }
-        for (const char* local : {"local('x')", "local('y')", "local('z')"}) {
+        if (below(2)) return;  // the others hardly ever let a walk pass
+        for (const std::string& local : locals) {
             if (below(2)) guards_.check(guards_.node({local}), "type_match(int)");
         }
     }
