@@ -31,7 +31,7 @@ void Interpreter::TearDown() {
 }  // namespace guardtree::tests
 
 int main(int argc, char** argv) {
-    // What a shell starts in the background has it ignored, and CPython leaves it so.
+    // Shells may start background jobs with SIGINT ignored, and CPython keeps that.
     std::signal(SIGINT, SIG_DFL);
     ::testing::InitGoogleTest(&argc, argv);
     const int failed = RUN_ALL_TESTS();

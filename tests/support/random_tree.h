@@ -96,7 +96,7 @@ private:
             guards_.tree.child(parent, guards_.op(step), node, problem);
             guards_.check(node, "type_match(" + any(types) + ")");
         }
-        if (below(2)) return;  // the others hardly ever let a walk pass
+        if (below(2)) return;  // with the checks below, hardly any walk passes
         for (const std::string& local : locals) {
             if (below(2)) guards_.check(guards_.node({local}), "type_match(int)");
         }
