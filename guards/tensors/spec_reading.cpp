@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <memory>
 
 #include "../../framelocals/no_memory.h"
 #include "../objects/constant.h"
 
+#include "dlpack_reader.h"
 #include "names.h"
 #include "readers.h"
 #include "shared_specs.h"
@@ -34,16 +36,18 @@ public:
         if (!canonical) return refuse("memory for a dict", facts);
         to_.facts = canonical.get();
         to_.references.push_back(std::move(canonical));
-        uint32_t fact = 1;
-        for (const auto& [name, read] : readers) {
-            PyObject* value = item_by_name(facts, name);
-            if (value) to_.named |= fact;
-            fact <<= 1;
-            if (!value) continue;
+        for (size_t i = 0; i < std::size(readers); ++i) {
+            key_ = name_of(i);
+            PyObject* value = PyDict_GetItemWithError(facts, key_);
+            if (!value) {
+                drop_exception();
+                continue;
+            }
+            to_.named |= uint32_t{1} << i;
             // User code that runs here must not free it.
             const Owned<> held = Owned<>::share(value);
-            name_ = name;
-            if (!(this->*read)(value)) return false;
+            name_ = readers[i].name;
+            if (!(this->*readers[i].read)(value)) return false;
         }
         if (std::popcount(to_.named) != PyDict_GET_SIZE(facts))
             return refuse_name(facts);
@@ -60,6 +64,14 @@ private:
     };
 
     static const Fact readers[18];
+
+    /// As a key of dicts: an interned str, made once and never freed.
+    static PyObject* name_of(size_t fact) {
+        static constinit PyObject* names[18]{};
+        PyObject* const name = kept_name(names[fact], readers[fact].name);
+        if (!name) throw_no_memory();
+        return name;
+    }
 
     bool refuse(const std::string& expected, PyObject* found) {
         drop_exception();
@@ -79,7 +91,7 @@ private:
     }
 
     bool keep_fact(Owned<> value) {
-        if (!value || PyDict_SetItemString(to_.facts, name_, value.get()) != 0)
+        if (!value || PyDict_SetItem(to_.facts, key_, value.get()) != 0)
             return refuse("memory", Py_None);
         to_.references.push_back(std::move(value));
         return true;
@@ -217,7 +229,8 @@ private:
         return Owned<>::steal(PyTuple_Pack(2, low.get(), high.get()));
     }
 
-    bool read_all_bounds(PyObject* value, std::vector<TensorBounds>& to) {
+    bool read_all_bounds(PyObject* value, std::vector<TensorBounds>& to,
+                         const TensorBounds*& first) {
         if (!PyTuple_Check(value) && !PyList_Check(value))
             return refuse("a tuple", value);
         const auto tuple = Owned<>::steal(PySequence_Tuple(value));
@@ -228,6 +241,8 @@ private:
             if (!read_bounds(PyTuple_GET_ITEM(tuple.get(), i), bounds)) return false;
             to.push_back(bounds);
         }
+        static constexpr TensorBounds none{};
+        first = to.empty() ? &none : to.data();
         if (!expect_rank(rank, value)) return false;
         // Equal meanings are normalised to one form, because specs are shared.
         auto plain = Owned<>::steal(PyTuple_New(rank));
@@ -239,9 +254,13 @@ private:
         return keep_fact(std::move(plain));
     }
 
-    bool read_shape(PyObject* value) { return read_all_bounds(value, to_.sizes); }
+    bool read_shape(PyObject* value) {
+        return read_all_bounds(value, to_.sizes, to_.pattern.sizes);
+    }
 
-    bool read_strides(PyObject* value) { return read_all_bounds(value, to_.strides); }
+    bool read_strides(PyObject* value) {
+        return read_all_bounds(value, to_.strides, to_.pattern.strides);
+    }
 
     bool read_storage_offset(PyObject* value) {
         to_.pattern.has_storage_offset = true;
@@ -279,13 +298,6 @@ private:
 
     void finish() {
         TensorPattern& pattern = to_.pattern;
-        static constexpr TensorBounds none{};
-        const auto begin = [](const std::vector<TensorBounds>& all) {
-            return all.empty() ? &none : all.data();
-        };
-        if (item_by_name(to_.facts, "shape")) pattern.sizes = begin(to_.sizes);
-        if (item_by_name(to_.facts, "strides"))
-            pattern.strides = begin(to_.strides);
         if (is_plain()) make_plain();
         pattern.is_brief = !pattern.sizes && !pattern.strides && !pattern.dtype &&
                            !pattern.flags_mask && !pattern.has_dispatch_keys &&
@@ -349,6 +361,8 @@ private:
     TensorSpec& to_;
     Diagnostic& problem_;
     const char* name_ = nullptr;
+    /// The name of the fact that is being read, as a key.
+    PyObject* key_ = nullptr;
 };
 
 constexpr SpecReader::Fact SpecReader::readers[18] = {
