@@ -19,6 +19,7 @@ if not gtt.has_plugin():
 
 import guardtree.torch.dynamo as gd  # noqa: E402
 from guardtree.torch.dynamo import installation  # noqa: E402
+from guardtree.torch.dynamo.user_stack import UserStack  # noqa: E402
 
 X = torch.ones(2)
 
@@ -112,6 +113,22 @@ def test_explanations_have_the_stacks_of_the_user() -> None:
         with torch.no_grad():
             text = str(gd.explain(f, X, 2))
         assert "torch state: found grad_mode=False (expected True)" in text
+
+
+def test_a_note_reads_its_lines_when_it_is_asked() -> None:
+    line = f"{line_of(program, 1)} in program: y = x + 1"
+    with gd.installed():
+        f = compiled()
+        f(X, 1)
+        ((_, _, said),) = gd.explain(f, X.double(), 1).entries
+        (failure,) = said.failures
+        assert failure.note.lines() == [line]
+        assert f"(note: {[line]})" in str(said)
+    assert UserStack(None, "no gradient").all_lines() == ["no gradient"]
+    assert UserStack(failure.note.stack, "a gradient").all_lines() == [
+        "a gradient",
+        line,
+    ]
 
 
 def test_guards_on_shapes_name_their_line() -> None:

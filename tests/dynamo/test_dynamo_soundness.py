@@ -15,7 +15,7 @@ if not gtt.has_plugin():
     pytest.skip("no plugin: python -m guardtree.torch build", allow_module_level=True)
 
 import guardtree.torch.dynamo as gd  # noqa: E402
-from guardtree.torch.dynamo import installation, leafs, record  # noqa: E402
+from guardtree.torch.dynamo import ambient, installation, leafs, record  # noqa: E402
 from guardtree.torch.dynamo.guards import Maker  # noqa: E402
 from guardtree.torch.dynamo.translate import Translator  # noqa: E402
 
@@ -95,7 +95,7 @@ def test_a_fact_of_the_state_that_is_not_known(
     def state() -> dict[str, Any]:
         return {k: v for k, v in known().items() if k != "grad_mode"}
 
-    monkeypatch.setattr(leafs.gtt, "state", state)
+    monkeypatch.setattr(ambient.gtt, "state", state)
     with gd.installed():
         f = compiled()
         assert_still_right(f)
@@ -108,9 +108,11 @@ def test_dual_mode_finds_a_leaf_left_out(
 ) -> None:
     add = leafs.of_value
 
-    def of_value(made: Any, node: Any, each: str, arguments: Any) -> None:
+    def of_value(
+        made: Any, node: Any, handle: Any, each: str, arguments: Any
+    ) -> None:
         if each != kind:
-            add(made, node, each, arguments)
+            add(made, node, handle, each, arguments)
 
     monkeypatch.setattr(leafs, "of_value", of_value)
     with gd.installed(check_against_torch=True):
@@ -125,12 +127,12 @@ def test_dual_mode_finds_a_leaf_left_out(
 def test_dual_mode_finds_a_fact_of_the_state_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    facts = leafs.facts_of
+    facts = ambient.facts_of
 
     def facts_of(state: Any) -> dict[str, Any]:
         return {k: v for k, v in facts(state).items() if k != "grad_mode"}
 
-    monkeypatch.setattr(leafs, "facts_of", facts_of)
+    monkeypatch.setattr(ambient, "facts_of", facts_of)
     with gd.installed(check_against_torch=True):
         f = compiled()
         f(torch.ones(2), 1)

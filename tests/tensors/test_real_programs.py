@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 if gtt.has_plugin():
-    from guardtree.torch.dynamo import purity, record, translate
+    from guardtree.torch.dynamo import purity, record, refused, translate
     from real import agree, programs, replay, run
     from real.replay import Tree
 
@@ -208,7 +208,7 @@ def test_an_unknown_leaf_is_refused_by_its_name() -> None:
     (recording,) = recordings("add_one")
     (child,) = recording.root.children
     child.leafs.append(("future_match", (1, ["parts"], None)))
-    with pytest.raises(translate.RefusedError, match=r"leaf future_match of L\['a'\]"):
+    with pytest.raises(refused.RefusedError, match=r"leaf future_match of L\['a'\]"):
         translate.translate(recording)
 
 
@@ -216,7 +216,7 @@ def test_an_unknown_step_is_refused_by_its_name() -> None:
     (recording,) = recordings("nested_tuple")
     (pair,) = recording.root.children
     pair.children[0].step = "future_getitem"
-    with pytest.raises(translate.RefusedError, match="step future_getitem"):
+    with pytest.raises(refused.RefusedError, match="step future_getitem"):
         translate.translate(recording)
 
 

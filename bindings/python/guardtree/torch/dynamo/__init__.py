@@ -12,7 +12,7 @@ from .installation import install, installed, uninstall
 from .internals import SUPPORTED, UnsupportedError
 from .record import LostError
 from .reports import explain, report
-from .translate import RefusedError
+from .refused import RefusedError
 
 __all__ = [
     "SUPPORTED",

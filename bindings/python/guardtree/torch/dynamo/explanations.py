@@ -10,6 +10,7 @@ from typing import Any
 import guardtree as gt
 
 from .entries import Cache
+from .user_stack import UserStack
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class Explanations:
             {"index": index, "hits": hits, **said.to_dict()}
             for index, hits, said in self.entries
         ]
+        for entry in entries:
+            for failure in entry["failures"]:
+                if isinstance(note := failure["note"], UserStack):
+                    failure["note"] = note.all_lines()
         return {"name": self.name, "entries": entries}
 
     def to_json(self) -> str:
@@ -66,11 +71,11 @@ def text_of(entry: tuple[int, int, gt.Explanation]) -> str:
 def lines_of(failure: gt.Failure) -> list[str]:
     """A guard that fails, then the lines of the user's code."""
     note, found = failure.note, f"found {failure.found}"
-    expected, stack = failure.python, note if isinstance(note, list) else [note]
+    expected, stack = failure.python, [note]
     if failure.kind == "native_pure" and isinstance(note, str):  # A key or a state.
         return [f"  {note.partition(':')[0]}: {found}"]
-    if failure.kind == "native_pure" and note:  # Of a tensor's gradient.
-        expected, *stack = note
+    if isinstance(note, UserStack):
+        expected, stack = note.said or expected, note.lines()
     if failure.error:
         found += f", raised {failure.error}"
     first = f"  {failure.path}: expected {expected}; {found}"

@@ -15,7 +15,8 @@ import guardtree.torch as gtt
 
 from .frames import locals_of
 from .record import LostError, Recorder, Recording
-from .translate import RefusedError, Translator
+from .refused import RefusedError
+from .translate import Translator
 
 log = logging.getLogger("guardtree.torch.dynamo")
 

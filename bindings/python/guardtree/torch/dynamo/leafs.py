@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import enum
-import json
 from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
-from traceback import StackSummary
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import torch
-import torch.utils._device
 
-import guardtree as gt
 import guardtree.torch as gtt
 
+from . import ambient
 from .purity import is_plainly_absent
 from .record import Node
+from .refused import RefusedError
+from .user_stack import UserStack, stack_in
 
 if TYPE_CHECKING:
     from .translate import Translator
@@ -27,43 +26,20 @@ Arguments = tuple[Any, ...]
 
 # Leafs that have no operand, and ours.
 BARE = {
-    "complex_is_nan": "complex_is_nan",
     "false_match": "is_false",
-    "float_is_nan": "float_is_nan",
     "none_match": "is_none",
     "not_none": "is_not_none",
     "true_match": "is_true",
 }
-# Of the frame, whichever manager has them.
-AMBIENT = {
-    "default_device", "dual_level_match", "global_state", "torch_function_mode_stack",
-}  # fmt: skip
-
-AUTOCAST = "autocast_"
-"""The prefix of the names of all autocast facts."""
-# Torch's names of the facts of its state that have others here.
-FACTS = {
-    "autocast_state": AUTOCAST,
-    "deterministic_algorithms": "deterministic",
-    "deterministic_algorithms_warn_only": "deterministic_warn_only",
-    "deterministic_fill_uninitialized_memory": "deterministic_fill",
-    "torch_function_all_disabled": "torch_function",
-}
-
 CONSTANTS = {type(None), bool, int, float, complex, str, bytes, type(...)}
 COLLECTIONS = {tuple, list, set, frozenset}
-GRAD = ("getattr", "grad")
+GRAD_STEPS = ("grad", "getattr")
+"""Those that may read a tensor's gradient."""
 UNIQUE = (
     type, enum.Enum, torch.dtype, torch.layout, torch.memory_format,
     BuiltinFunctionType, CodeType, FunctionType, ModuleType,
 )  # fmt: skip
 SIZED = (list, tuple, dict, set, frozenset, str, bytes, bytearray, range, deque)
-
-
-def refuse(what: str) -> Exception:
-    from .translate import RefusedError
-
-    return RefusedError(what)
 
 
 def is_constant(value: Any) -> bool:
@@ -79,42 +55,45 @@ def is_constant(value: Any) -> bool:
 def in_order(node: Node) -> list[tuple[str, Arguments]]:
     """The leafs of a node, what they say of its type first: where the type is known,
     asking for an attribute that is absent runs no code."""
-    if len(node.leafs) < 2:
+    if len(node.leafs) < 2 or node.leafs[0][0] == "type_match":
         return node.leafs
     return sorted(node.leafs, key=lambda leaf: leaf[0] != "type_match")
 
 
-def is_said_by_equals(
-    made: Translator, node: Node, kind: str, arguments: Arguments
-) -> bool:
+def is_said_by_equals(made: Translator, node: Node, arguments: Arguments) -> bool:
     """Whether a set has an item, where another leaf compares all of the set."""
-    if kind != "set_contains" or made.literal:
+    if made.literal:
         return False
     yes, item = arguments[:2]
     compared = [given[0] for kind, given in node.leafs if kind == "equals_match"]
     return any(is_constant(all_) and (item in all_) == yes for all_ in compared)
 
 
-def add(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
-    """One leaf of a node."""
-    if kind in AMBIENT:
-        ambient(made, kind, arguments)
+def add(
+    made: Translator, node: Node, handle: Any, kind: str, arguments: Arguments
+) -> None:
+    """One leaf of a node. `handle`: its value; None where no guard needed it yet."""
+    if kind in ambient.KINDS:
+        ambient.add(made, kind, arguments)
     elif node.step == "root":
-        ask(made, made.guards.module("torch"), kind, arguments[0], arguments[-2])
+        torch_module = made.guards.module("torch")
+        ambient.add_lambda(made, torch_module, kind, arguments[0], arguments[-2])
     elif node.step == "globals_dict":
         of_globals(made, kind, arguments)
     elif kind == "dict_contains" and lacks_attribute(made, node, arguments):
         return
     elif not (node.is_ordered and kind in ("type_match", "dict_length_check")):
-        of_value(made, node, kind, arguments)
-        if stack := stack_of(made, arguments):
-            made.guards.note(stack)
+        if handle is None:
+            handle = made.handle(node)
+        of_value(made, node, handle, kind, arguments)
+        if stack := stack_in(arguments):
+            made.guards.note(UserStack(stack))
 
 
 def says_grad(made: Translator, node: Node) -> bool:
-    """Says whether a tensor of a known class has a gradient, if a node asks no more.
-    That makes no Python object of it."""
-    is_grad = node.step == "grad" or (node.step, *node.operands[:1]) == GRAD
+    """Says whether a tensor of a known class has a gradient, if a node of GRAD_STEPS
+    asks no more. That makes no Python object of it."""
+    is_grad = node.step == "grad" or node.operands[:1] == ("grad",)
     if not is_grad or made.literal or node.children:
         return False
     asked = {kind for kind, _ in node.leafs}
@@ -131,32 +110,12 @@ def says_grad(made: Translator, node: Node) -> bool:
     capsule = gtt.plugin().grad_check(type(parent.example), is_there)
     said = "a gradient" if is_there else "no gradient"
     made.handle(parent).native_pure(capsule)
-    made.guards.note([said, *stack_of(made, node.leafs[0][1])])
+    made.guards.note(UserStack(stack_in(node.leafs[0][1]), said))
     made.say("grad", "native_pure")
     for _ in node.leafs:
         made.leafs += 1
         made.say(kind, "native_pure")
     return True
-
-
-def stack_of(made: Translator, arguments: Arguments) -> list[str]:
-    """The lines of the user's code that a leaf is there for, the innermost first."""
-    for each in reversed(arguments):
-        if isinstance(each, StackSummary):
-            return lines_of(made.lines, each)
-    return []
-
-
-def lines_of(known: dict[tuple[str, int | None, str], str], stack: Any) -> list[str]:
-    """The lines of a stack, innermost first. `known` keeps them by file, number and
-    function, because most leafs share them."""
-    try:
-        return [known[at.filename, at.lineno, at.name] for at in reversed(stack)]
-    except KeyError:
-        for at in stack:
-            text = f"{at.filename}:{at.lineno} in {at.name}: {at.line}"
-            known[at.filename, at.lineno, at.name] = text
-        return lines_of(known, stack)
 
 
 def lacks_attribute(made: Translator, node: Node, arguments: Arguments) -> bool:
@@ -173,38 +132,12 @@ def lacks_attribute(made: Translator, node: Node, arguments: Arguments) -> bool:
     return True
 
 
-def ask(made: Translator, handle: Any, kind: str, function: Any, parts: Any) -> None:
-    """A leaf of the frame that is a Python function: one that Dynamo puts into every
-    tree, which does not look at what it is given."""
-    if kind != "lambda":
-        raise refuse(f"leaf {kind} of the frame")
-    if is_without_graph_hooks(function):
-        made.say("lambda of the frame", "guard_state")
-        made.facts["graph_hooks"] = 0
-        return
-    said = str(parts[0]) if parts else repr(function)
-    made.say("lambda of the frame", "python")
-    made.made.ambient.append(said.strip())
-    handle.python(function).note(said.strip())
-
-
-def is_without_graph_hooks(function: Any) -> bool:
-    """Whether it is Dynamo's lambda about the hooks of saved tensors, where none of
-    them was a graph when the frame was compiled."""
-    is_it = "AUTOGRAD_SAVED_TENSORS_HOOKS" in getattr(function, "__qualname__", "")
-    if not is_it or type(function) is not FunctionType:
-        return False
-    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-    hooks = cells.get("guard_hooks_ids")
-    return hooks is not None and hooks.cell_contents is None
-
-
 def of_globals(made: Translator, kind: str, arguments: Arguments) -> None:
     """A leaf of the dict of globals, which is always the same one."""
     if kind == "type_match":
         return
     if kind != "dict_contains":
-        raise refuse(f"leaf {kind} of globals")
+        raise RefusedError(f"leaf {kind} of globals")
     yes, name = arguments[:2]
     if yes:
         made.say("dict_contains of globals", "global_")
@@ -226,77 +159,28 @@ def python(
     handle.python(predicate)
 
 
-def ambient(made: Translator, kind: str, arguments: Arguments) -> None:
-    """A leaf about torch's own state."""
-    guards = made.guards
-    if kind == "global_state":
-        made.say(kind, "guard_state")
-        made.facts |= facts_of(arguments[0])
-    elif kind == "torch_function_mode_stack":
-        if arguments[0]:
-            raise refuse("a torch function mode that is active")
-        made.say(kind, "guard_state")
-        made.facts["torch_function_modes"] = 0
-    elif kind == "default_device":
-        if torch.utils._device.CURRENT_DEVICE is not None:
-            raise refuse("a default device")
-        made.say(kind, "is_none")
-        guards.module("torch.utils._device").module_attr("CURRENT_DEVICE").is_none()
-    else:
-        made.say(kind, "equals")
-        level = guards.module("torch.autograd.forward_ad").module_attr("_current_level")
-        level.equals(arguments[0])
-
-
-def facts_of(state: Any) -> dict[str, int | bool]:
-    """What a GlobalStateGuard compares, as it is now, by our names."""
-    if not state.check():
-        raise refuse("a state that has changed since the frame was compiled")
-    now = gtt.state()
-    names = names_of_facts(tuple(json.loads(state.__getstate__())), tuple(now))
-    return {name: now[name] for name, is_asked in names if now.get(is_asked, True)}
-
-
-@lru_cache(16)
-def names_of_facts(
-    theirs: tuple[str, ...], known: tuple[str, ...]
-) -> list[tuple[str, str]]:
-    """Our names of the facts that torch compares, each with the fact it depends on.
-    Torch compares an autocast dtype only while that autocast is enabled. Other facts
-    depend on none: ""."""
-    found = []
-    for each in theirs:
-        ours = FACTS.get(each, each)
-        if ours == AUTOCAST:
-            names = [name for name in known if name.startswith(AUTOCAST)]
-        else:
-            names = [name for name in known if name == ours]
-        if not names:
-            raise refuse(f"{each} of torch's state")
-        found += [(name, enabling(name)) for name in names]
-    return found
-
-
-def enabling(name: str) -> str:
-    """For an autocast dtype, the fact that this autocast is enabled; otherwise ""."""
-    is_dtype = name.startswith(AUTOCAST) and name.endswith("_dtype")
-    return name.removesuffix("_dtype") if is_dtype else ""
-
-
-def guard_state(made: Translator) -> None:
-    """All facts of torch's state that leafs compare: one check."""
-    gtt.guard_state(made.guards, **made.facts)
-
-
-def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> None:
+def of_value(
+    made: Translator, node: Node, handle: Any, kind: str, arguments: Arguments
+) -> None:
     """A leaf that checks the value of its node."""
-    handle, first = made.handle(node), arguments[0]
-    match kind:
+    first = arguments[0]
+    if kind in BARE:
+        made.say(kind, BARE[kind])
+        getattr(handle, BARE[kind])()
+        return
+    match kind:  # the most frequent ones first
         case "type_match" | "id_match":
             made.say(kind, kind)
             getattr(handle, kind)(made.object_at(first))
+        case "tensor_match":
+            made.say(kind, kind)
+            handle.tensor_match(spec_of(arguments, made.key_sets))
+        case "dimension_marking":
+            marking(made, handle, arguments)
         case "equals_match":
             equals(made, handle, first)
+        case "dict_contains" | "set_contains":
+            contains(made, handle, kind, arguments)
         case "length_check":
             length_of = type(node.example).__len__
             is_builtin = any(length_of == each.__len__ for each in SIZED)
@@ -310,13 +194,6 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
             handle.length(first)
         case "no_hasattr":
             no_hasattr(made, node, handle, first)
-        case "dict_contains" | "set_contains":
-            contains(made, handle, kind, arguments)
-        case "tensor_match":
-            made.say(kind, kind)
-            handle.tensor_match(spec_of(arguments, made.key_sets))
-        case "dimension_marking":
-            marking(made, handle, arguments)
         case "range_iterator_match":
             made.say(kind, "range_iterator")
             handle.range_iterator(range(*arguments[:3]))
@@ -330,14 +207,15 @@ def of_value(made: Translator, node: Node, kind: str, arguments: Arguments) -> N
         case "dispatch_key_set":
             raw = first.raw_repr()
             python(made, handle, kind, raw, lambda keys: keys.raw_repr() == raw)
-        case "float_is_nan" | "complex_is_nan" if isinstance(first, (float, complex)):
-            made.say(kind, "equals")  # this NaN alone, since torch 2.15
-            handle.equals(first)
-        case _ if kind in BARE:
-            made.say(kind, BARE[kind])
-            getattr(handle, BARE[kind])()
+        case "float_is_nan" | "complex_is_nan":
+            if isinstance(first, (float, complex)):  # this NaN alone, since torch 2.15
+                made.say(kind, "equals")
+                handle.equals(first)
+            else:
+                made.say(kind, kind)
+                getattr(handle, kind)()
         case _:
-            raise refuse(f"leaf {kind} of {node.source}")
+            raise RefusedError(f"leaf {kind} of {node.source}")
 
 
 def no_hasattr(made: Translator, node: Node, handle: Any, name: str) -> None:
@@ -400,25 +278,26 @@ def mapping_keys(made: Translator, handle: Any, keys: list[Any]) -> None:
     made.say("mapping_keys", "mapping_keys")
 
 
-def spec_of(arguments: Arguments, key_sets: dict[int, int]) -> gt.TensorSpec:
-    """A tensor as torch's leaf compares it; None is a size or stride that is free.
-    `key_sets` keeps what this thread makes of dispatch keys."""
+def spec_of(arguments: Arguments, key_sets: dict[int, int]) -> dict[str, Any]:
+    """The facts of a tensor that torch's leaf compares; None is a size or stride that
+    is free. `key_sets` keeps what this thread makes of dispatch keys."""
     if isinstance(arguments[-1], bool):  # since torch 2.15
         if arguments[-1]:
-            raise refuse("a tensor on whichever device is the current one")
+            raise RefusedError("a tensor on whichever device is the current one")
         arguments = arguments[:-1]
     value, sizes, strides, *_, kind, keys = arguments
-    is_strided = value.layout is torch.strided and strides is not None
-    return gt.TensorSpec(
-        type=kind,
-        dtype=value.dtype,
-        device=text_of(value.device),
-        ndim=len(sizes),
-        shape=tuple(sizes),
-        strides=tuple(strides) if is_strided else None,
-        requires_grad=value.requires_grad,
-        local_dispatch_keys=local_keys(keys, key_sets),
-    )
+    spec = {
+        "type": kind,
+        "dtype": value.dtype,
+        "device": text_of(value.device),
+        "ndim": len(sizes),
+        "shape": tuple(sizes),
+        "requires_grad": value.requires_grad,
+        "local_dispatch_keys": local_keys(keys, key_sets),
+    }
+    if strides is not None and value.layout is torch.strided:
+        spec["strides"] = tuple(strides)
+    return spec
 
 
 def local_keys(keys: Any, known: dict[int, int]) -> int:

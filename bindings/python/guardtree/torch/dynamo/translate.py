@@ -16,13 +16,10 @@ from typing import Any
 
 import guardtree as gt
 
-from . import attributes, leafs, shapes
+from . import ambient, attributes, leafs, shapes
 from .purity import is_plain, reads_as_module, runs_python
 from .record import Node, Recording
-
-
-class RefusedError(RuntimeError):
-    """A leaf, a step or a relation that has no counterpart here."""
+from .refused import RefusedError
 
 
 @dataclass
@@ -54,6 +51,8 @@ SAME = {
     "tuple_getitem": "tuple_item",
     "tuple_iterator_getitem": "tuple_iterator_item",
 }
+DIRECT = SAME.keys() - {"getattr", "getitem", "get_value"}
+"""Those that mean the same whatever the value is."""
 # Those without an operand.
 BARE = {
     "call_function_no_args": "call",
@@ -95,8 +94,6 @@ class Translator:
         """Objects that leafs compare, by address."""
         self.key_sets: dict[int, int] = {}
         """Dispatch keys of tensors, and what this thread makes of them."""
-        self.lines: dict[tuple[str, int | None, str], str] = {}
-        """Lines of the user's code, for notes, by file, line and function."""
         self.sources: dict[str, Node] = {}
         """Nodes by their text, for lambdas that are given as text."""
         self.part = b""
@@ -122,7 +119,7 @@ class Translator:
         """All of it; RefusedError where something has no counterpart."""
         self.visit(self.recording.root)
         if self.facts:
-            leafs.guard_state(self)
+            ambient.guard_state(self)
         for kind, arguments in self.recording.relations:
             self.relation(kind, arguments)
         for arguments in self.recording.epilogue:
@@ -135,34 +132,31 @@ class Translator:
 
     def visit(self, node: Node) -> None:
         """A node's leafs, then its children."""
-        if leafs.says_grad(self, node):
+        step = node.step
+        if step in leafs.GRAD_STEPS and leafs.says_grad(self, node):
             return
-        has_step = node.step not in shapes.WITHOUT_SOURCE
-        is_said = self.is_said_by_keys(node)
-        if has_step and not is_said:
-            self.handle(node)
+        has_step = step not in shapes.WITHOUT_SOURCE
+        is_said = step == "get_key" and self.is_said_by_keys(node)
+        handle = self.handle(node) if has_step and not is_said else None
         keys = leafs.ordered(self, node) if node.is_ordered else None
         for kind, arguments in leafs.in_order(node):
-            self.leafs += 1
-            if leafs.is_said_by_equals(self, node, kind, arguments):
+            if kind == "set_contains" and leafs.is_said_by_equals(
+                self, node, arguments
+            ):
                 self.say(kind, "equals")
             elif not is_said:
-                leafs.add(self, node, kind, arguments)
+                leafs.add(self, node, handle, kind, arguments)
+        self.leafs += len(node.leafs)
         for child in node.children:
             self.visit(child)
-        is_implied = node.step in ("get_key", "get_value", "type") or keys is not None
-        if has_step and not (node.leafs or node.children or is_implied):
+        is_implied = step in ("get_key", "get_value", "type") or keys is not None
+        if handle is not None and not (node.leafs or node.children or is_implied):
             self.say("presence", "exists")
-            self.handle(node).exists()
+            handle.exists()
 
     def is_said_by_keys(self, node: Node) -> bool:
-        """Whether it is a key of a dict whose keys one guard compares."""
-        parent = node.parent
-        return (
-            node.step == "get_key"
-            and parent is not None
-            and self.constant_keys(parent) is not None
-        )
+        """Whether a key is one of a dict whose keys one guard compares."""
+        return node.parent is not None and self.constant_keys(node.parent) is not None
 
     def constant_keys(self, node: Node) -> tuple[Any, ...] | None:
         """The keys of an ordered dict, where torch compares each with a constant."""
@@ -207,6 +201,8 @@ class Translator:
             owner: Any = parent.parent
             return self.handle(owner).instance_attr(operand)
         base = self.handle(parent)
+        if name in DIRECT:
+            return self.same_step(base, node, operand)
         example = parent.example
         if name in ATTRIBUTES and not self.literal:
             found = self.attribute_step(base, node, operand or ATTRIBUTES[name])
