@@ -47,7 +47,9 @@ public:
             // User code that runs here must not free it.
             const Owned<> held = Owned<>::share(value);
             name_ = readers[i].name;
-            if (!(this->*readers[i].read)(value)) return false;
+            // A copy, since GCC 12 with UBSan miscompiles a call through an element.
+            const Read read = readers[i].read;
+            if (!(this->*read)(value)) return false;
         }
         if (std::popcount(to_.named) != PyDict_GET_SIZE(facts))
             return refuse_name(facts);
