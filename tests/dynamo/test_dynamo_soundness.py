@@ -18,6 +18,7 @@ import guardtree.torch.dynamo as gd  # noqa: E402
 from guardtree.torch.dynamo import ambient, installation, leafs, record  # noqa: E402
 from guardtree.torch.dynamo.guards import Maker  # noqa: E402
 from guardtree.torch.dynamo.translate import Translator  # noqa: E402
+from torch._C._dynamo.guards import GlobalStateGuard  # noqa: E402
 
 
 def program(x: Any, k: Any) -> Any:
@@ -96,10 +97,18 @@ def test_a_fact_of_the_state_that_is_not_known(
         return {k: v for k, v in known().items() if k != "grad_mode"}
 
     monkeypatch.setattr(ambient.gtt, "state", state)
+    ambient.facts_named.cache_clear()
     with gd.installed():
         f = compiled()
         assert_still_right(f)
         assert refusals() == {"grad_mode of torch's state"}
+
+
+def test_facts_of_two_states_that_torch_writes_alike() -> None:
+    usual = ambient.facts_of(GlobalStateGuard())
+    with torch._C.DisableTorchFunctionSubclass():
+        other = ambient.facts_of(GlobalStateGuard())
+    assert other == {**usual, "torch_function": 1} != usual
 
 
 @pytest.mark.parametrize("kind", ["equals_match", "tensor_match"])

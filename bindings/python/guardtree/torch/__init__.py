@@ -32,6 +32,7 @@ __all__ = [
     "plugin",
     "plugin_path",
     "state",
+    "state_check",
 ]
 
 _plugin: Any = None
@@ -114,11 +115,18 @@ def guard_state(guards: GuardManager, **facts: int | bool) -> GuardManager:
     facts that changed. TypeError for a name that is no fact, PluginError without the
     plugin.
     """
-    chosen = facts or state()
-    capsule = plugin().state_check(chosen)
-    text = ", ".join(f"{name}={value}" for name, value in chosen.items())
-    guards.module("torch").native_pure(capsule).note(f"torch state: {text}")
+    check, text = state_check(facts or state())
+    guards.module("torch").native_pure(check).note(text)
     return guards
+
+
+def state_check(facts: dict[str, int | bool]) -> tuple[Any, str]:
+    """What guard_state adds: a capsule for native_pure, and its note.
+
+    Any number of trees can share it. Raises as guard_state does.
+    """
+    text = ", ".join(f"{name}={value}" for name, value in facts.items())
+    return plugin().state_check(facts), f"torch state: {text}"
 
 
 _find()

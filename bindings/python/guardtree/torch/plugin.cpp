@@ -295,6 +295,7 @@ struct TorchReader {
 PyMethodDef methods[] = {
     {"state_facts", state_facts, METH_NOARGS,
      "What the calling thread's torch is set to."},
+    {"state_words", state_words, METH_NOARGS, "The same facts, as bytes."},
     {"state_check", state_check, METH_O,
      "A native check of some of the state's facts."},
     {"entry_key_check", entry_key_check, METH_VARARGS,

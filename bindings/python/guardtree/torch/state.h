@@ -308,6 +308,14 @@ PyObject* state_facts(PyObject*, PyObject*) {
     return facts.release();
 }
 
+/// state_words() -> bytes, which differ where a fact of the state does.
+PyObject* state_words(PyObject*, PyObject*) {
+    if (!find_graph_module()) return nullptr;
+    const State now = state_now(all_facts);
+    return PyBytes_FromStringAndSize(reinterpret_cast<const char*>(now.words),
+                                     sizeof now.words);
+}
+
 bool add_fact(PyObject* name, PyObject* value, StatePattern& to) {
     for (const Field& field : fields) {
         if (PyUnicode_CompareWithASCIIString(name, field.name) != 0) continue;

@@ -60,26 +60,26 @@ def facts_of(state: Any) -> dict[str, int | bool]:
     """What a GlobalStateGuard compares, as it is now, by our names."""
     if not state.check():
         raise RefusedError("a state that has changed since the frame was compiled")
-    now = gtt.state()
-    names = names_of_facts(state.__getstate__(), tuple(now))
-    return {name: now[name] for name, is_asked in names if now.get(is_asked, True)}
+    return facts_named(state.__getstate__(), gtt.plugin().state_words())
 
 
 @lru_cache(16)
-def names_of_facts(theirs: str, known: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Our names of the facts that torch compares, each with the fact it depends on.
-    `theirs`: the facts as JSON, by torch's names. Torch compares an autocast dtype only
-    while that autocast is enabled. Other facts depend on none: ""."""
-    found = []
+def facts_named(theirs: str, words: bytes) -> dict[str, int | bool]:
+    """The facts of the state as it is now that torch names in `theirs`, a JSON object.
+    `words`: the state, since the answer is kept for all trees that are translated in
+    the same state. Torch compares an autocast dtype only while that autocast is
+    enabled."""
+    now = gtt.state()
+    found: dict[str, int | bool] = {}
     for each in json.loads(theirs):
         ours = FACTS.get(each, each)
         if ours == AUTOCAST:
-            names = [name for name in known if name.startswith(AUTOCAST)]
+            named = {name: now[name] for name in now if name.startswith(AUTOCAST)}
         else:
-            names = [name for name in known if name == ours]
-        if not names:
+            named = {ours: now[ours]} if ours in now else {}
+        if not named:
             raise RefusedError(f"{each} of torch's state")
-        found += [(name, enabling(name)) for name in names]
+        found |= {name: named[name] for name in named if now.get(enabling(name), True)}
     return found
 
 
@@ -91,7 +91,14 @@ def enabling(name: str) -> str:
 
 def guard_state(made: Translator) -> None:
     """All facts of torch's state that leafs compare: one check."""
-    gtt.guard_state(made.guards, **made.facts)
+    check, text = check_of(tuple(made.facts.items()))
+    made.guards.module("torch").native_pure(check).note(text)
+
+
+@lru_cache(16)
+def check_of(facts: tuple[tuple[str, int | bool], ...]) -> tuple[Any, str]:
+    """The check of facts, which is the same for all trees that compare them."""
+    return gtt.state_check(dict(facts))
 
 
 def add_lambda(
