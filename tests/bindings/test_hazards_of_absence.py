@@ -5,6 +5,7 @@ object, in its class, in a base, by another class or another dict.
 from __future__ import annotations
 
 import functools
+import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import guardtree as gt
 import pytest
 from assumed import Assumed, Guards, function_with
+from guardtree.semantics import has_static_attr
 from hazards import Hazard, Hazards, on
 
 HAZARDS = Hazards()
@@ -50,9 +52,15 @@ def with_a_dict(made: Any) -> Any:
     return made
 
 
+def with_an_empty_dict(made: Any) -> Any:
+    vars(made)
+    return made
+
+
 SUBJECTS: dict[str, Callable[[], Any]] = {
     "without a dict": lambda: new_class(Base),
     "with a dict": lambda: with_a_dict(new_class(Base)),
+    "with an empty dict": lambda: with_an_empty_dict(new_class(list)),
     "of a slotted class with a dict": lambda: with_a_dict(new_class(Slotted)),
     "of several sizes": lambda: new_class(Sized, (1, 2)),
     "of several sizes with a dict": lambda: with_a_dict(new_class(Sized, (1, 2))),
@@ -243,3 +251,29 @@ def test_a_name_that_every_class_lacks_is_found_missing_again_and_again() -> Non
         assert guards.check({"a": made()})
         setattr(made, f"name{i}", 1)
         assert not guards.check({"a": made()})
+
+
+def test_what_one_class_lacks_says_nothing_of_another() -> None:
+    class Meta(type):
+        pass
+
+    first, second = type("First", (list,), {}), type("Second", (list,), {})
+    values: list[Any] = [first(), second()]
+    values += [Meta("Bare", (), {}), Meta("Full", (), {"a": 1})]
+    managers = {name: gt.GuardManager(new_class) for name in "ab"}
+    for name, guards in managers.items():
+        guards.local("base").lacks_static_attr(name)
+
+    def compare_all() -> None:
+        for name, value in itertools.product(managers, values * 2):
+            lacks = not has_static_attr(value, name)
+            assert managers[name].check({"base": value}) is lacks
+
+    def change(target: Any, name: str) -> None:
+        for act in (lambda: setattr(target, name, 1), lambda: delattr(target, name)):
+            act()
+            compare_all()
+
+    compare_all()
+    for value, name in itertools.product([*values[:3], first, second, Meta], "ab"):
+        change(value, name)
