@@ -147,6 +147,7 @@ private:
         case Action::length: return add_value(now, to, Kind::length, term);
         case Action::rank: return add_value(now, to, Kind::rank, term);
         case Action::size: return add_value(now, to, Kind::size, term);
+        case Action::stride: return add_value(now, to, Kind::stride, term);
         case Action::number: return add_number(to, term);
         default: return add_operation(now.operation, to, outer, term);
         }
@@ -186,7 +187,9 @@ private:
             values_.push_back(node);
         }
         int64_t dimension = 0;
-        if (kind == IntegerSyntax::Kind::size && !next_integer(dimension)) return false;
+        const bool has_dimension =
+            kind == IntegerSyntax::Kind::size || kind == IntegerSyntax::Kind::stride;
+        if (has_dimension && !next_integer(dimension)) return false;
         if (dimension == INT64_MIN)
             return refuse_claim(
                 "expected a dimension of a tensor, found the least int");

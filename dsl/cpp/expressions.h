@@ -22,7 +22,7 @@ namespace guardtree::dsl {
 /// A condition, as it is stored in a tree.
 template <class T>
 constexpr auto claim_of(const T& given) {
-    static_assert(!has_role<T, Role::path, Role::size>,
+    static_assert(!has_role<T, Role::path, Role::dimension>,
                   "a path without a check claims nothing: put a kind on it, such as "
                   ".is_true(), or compare it");
     static_assert(!has_role<T, Role::unfinished>,
@@ -87,7 +87,7 @@ constexpr auto operator!(const Expression<R, S>& claim) {
 
 template <class T>
 constexpr auto related_value(const T& given) {
-    constexpr bool is_good = has_role<T, Role::path, Role::size>;
+    constexpr bool is_good = has_role<T, Role::path, Role::dimension>;
     static_assert(is_good,
                   "relations are of paths without checks; operands come first");
     if constexpr (is_good)

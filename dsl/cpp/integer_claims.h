@@ -1,5 +1,5 @@
-// Conditions on integers: arithmetic and comparisons of paths, lengths, sizes and
-// ranks.
+// Conditions on integers: arithmetic and comparisons of paths, lengths, sizes, strides
+// and ranks.
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "paths.h"
@@ -7,11 +7,21 @@
 namespace guardtree::dsl {
 
 template <class T>
-constexpr bool is_number =
-    given_as<T> == Given::integer || has_role<T, Role::path, Role::size, Role::number>;
+constexpr bool is_number = given_as<T> == Given::integer ||
+                           has_role<T, Role::path, Role::dimension, Role::number>;
 
 template <class T>
 constexpr bool is_claim = has_role<T, Role::checked, Role::integer_claim, Role::claim>;
+
+/// The value of a path that ends in size(i) or stride(i).
+template <class S>
+constexpr auto dimension_of(const S& words) {
+    constexpr auto count = std::tuple_size_v<decltype(S::instructions)>;
+    const bool is_stride = words.instructions.back().code == code_of<guardtree::Stride>;
+    return joined(one(Instruction{.action = is_stride ? Action::stride : Action::size,
+                                  .count = count - 1}),
+                  without_last_instruction(words));
+}
 
 /// Converts a value to an operand of an operator.
 template <class T>
@@ -30,13 +40,8 @@ constexpr auto number_of(const T& given) {
         return as_value(given);
     else if constexpr (has_role<T, Role::number>)
         return words_of(given);
-    else if constexpr (has_role<T, Role::size>)
-        return joined(
-            one(Instruction{
-                .action = Action::size,
-                .count =
-                    std::tuple_size_v<decltype(words_of(given).instructions)> - 1}),
-            without_last_instruction(words_of(given)));
+    else if constexpr (has_role<T, Role::dimension>)
+        return dimension_of(words_of(given));
     else
         return Sequence<0, 0, 0>();
 }
@@ -93,7 +98,7 @@ constexpr auto operator-(const Expression<R, S>& number) {
 
 template <Action A, Role R, class S>
 constexpr auto measure(const Expression<R, S>& path) {
-    constexpr bool is_path = R == Role::path || R == Role::size;
+    constexpr bool is_path = R == Role::path || R == Role::dimension;
     static_assert(is_path, "length and rank are of a path without checks");
     if constexpr (is_path) return expression<Role::number>(as_value(path, A));
 }

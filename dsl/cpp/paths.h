@@ -7,8 +7,10 @@ namespace guardtree::dsl {
 
 /// How an expression may be used.
 enum class Role : uint8_t {
-    path,           ///< a value
-    size,           ///< a value that ends in size(i); integer conditions read the shape
+    path,  ///< a value
+    /// a value that ends in size(i) or stride(i), which integer conditions read without
+    /// an int object
+    dimension,
     checked,        ///< a path with kinds on it, which is a condition
     unfinished,     ///< a checked path with a step after its kinds
     number,         ///< an integer
@@ -42,11 +44,13 @@ constexpr Expression<R, S> expression(const S& words) {
 template <ValueStep T, Role R, class S, class... Ts>
 constexpr auto with_step(const Expression<R, S>& path, const Ts&... given) {
     constexpr bool is_checked = R == Role::checked || R == Role::unfinished;
-    constexpr bool is_size =
-        std::same_as<T, guardtree::Size> && ((given_as<Ts> == Given::integer) && ...);
-    constexpr Role role = is_checked ? Role::unfinished
-                          : is_size  ? Role::size
-                                     : Role::path;
+    constexpr bool is_measure =
+        std::same_as<T, guardtree::Size> || std::same_as<T, guardtree::Stride>;
+    constexpr bool is_dimension =
+        is_measure && ((given_as<Ts> == Given::integer) && ...);
+    constexpr Role role = is_checked     ? Role::unfinished
+                          : is_dimension ? Role::dimension
+                                         : Role::path;
     return expression<role>(joined(words_of(path), word<T>(given...)));
 }
 
@@ -93,7 +97,7 @@ struct NoWords {};
 /// depends on a frame, so there is no conversion to bool.
 template <Role R, class S>
 class Expression
-    : public std::conditional_t<has_role<Expression<R, S>, Role::path, Role::size,
+    : public std::conditional_t<has_role<Expression<R, S>, Role::path, Role::dimension,
                                          Role::checked, Role::unfinished>,
                                 Words<Expression<R, S>>, NoWords> {
 public:

@@ -27,6 +27,7 @@ enum class Action : uint8_t {
     value,     ///< a path follows
     length,
     size,
+    stride,
     rank,
     number,
     operation,

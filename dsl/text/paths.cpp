@@ -34,6 +34,16 @@ bool is_integer(std::string_view text) {
     return error == std::errc() && stop == end && (text[0] != '0' || text.size() == 1);
 }
 
+/// Whether it is the number of a dimension. Its text goes to `to`, without a plus.
+bool is_dimension(const TextSyntax& syntax, SyntaxId id, std::string& to) {
+    const Syntax& index = syntax[id];
+    const bool has_sign = index.kind == Kind::sign;
+    const Syntax& number = has_sign ? syntax[index.parts[0]] : index;
+    if (number.kind != Kind::number) return false;
+    to = (index.word == "-" ? "-" : "") + std::string(number.word);
+    return true;
+}
+
 bool is_listed(PyObject* names, PyObject* name) {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
         if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), name) == 0) return true;
@@ -292,19 +302,24 @@ bool TextReader::integer_leaf(SyntaxId id, std::string& text) {
         before = "len(";
         after = ")";
     }
+    std::string index;
+    if (here.kind == Kind::call && here.parts.size() == 3 && here.keywords.empty() &&
+        is_name(at(here.parts[0]), "stride_of") &&
+        is_dimension(syntax_, here.parts[2], index)) {
+        value = here.parts[1];
+        before = "stride_of(";
+        after = ", " + index + ")";
+    }
     if (here.kind == Kind::attribute && here.word == "ndim") {
         value = here.parts[0];
         after = ".ndim";
     }
     if (here.kind == Kind::item) {
         const Syntax& shape = at(here.parts[0]);
-        const Syntax& index = at(here.parts[1]);
-        const Syntax& number = index.kind == Kind::sign ? at(index.parts[0]) : index;
         if (shape.kind == Kind::attribute && shape.word == "shape" &&
-            number.kind == Kind::number) {
+            is_dimension(syntax_, here.parts[1], index)) {
             value = shape.parts[0];
-            after = ".shape[" + std::string(index.kind == Kind::sign ? "-" : "") +
-                    std::string(number.word) + "]";
+            after = ".shape[" + index + "]";
         }
     }
     const SyntaxId tensor =

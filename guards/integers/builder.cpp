@@ -55,6 +55,9 @@ int IntegerBuilder::add_value(Kind kind, int name, int64_t dimension) {
         piece.after = ".ndim";
     } else if (kind == Kind::size) {
         piece.after = ".shape[" + std::to_string(dimension) + "]";
+    } else if (kind == Kind::stride) {
+        piece.text = "stride_of(";
+        piece.after = ", " + std::to_string(dimension) + ")";
     }
     to_.source_ += piece.text;
     to_.source_ += to_.names_[static_cast<size_t>(name)];

@@ -79,8 +79,8 @@ public:
     /// The number of a name. Adds the name if it is new.
     int name_number(std::string_view name);
 
-    /// Adds a leaf that reads a name as `kind`, and its text. `dimension` is for kind
-    /// size.
+    /// Adds a leaf that reads a name as `kind`, and its text. `dimension` is for kinds
+    /// size and stride.
     int add_value(Kind kind, int name, int64_t dimension = 0);
 
     /// Adds a constant, without its text.

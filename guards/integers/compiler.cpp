@@ -36,6 +36,7 @@ void IntegerCompiler::emit_with(Code code, int operand) {
     if (leaf.kind == Kind::name) mode = Mode::value;
     if (leaf.kind == Kind::length) mode = Mode::length;
     if (leaf.kind == Kind::size) mode = Mode::size;
+    if (leaf.kind == Kind::stride) mode = Mode::stride;
     if (leaf.kind == Kind::rank) mode = Mode::rank;
     emit(code, mode, mode == Mode::constant ? 0 : leaf.name, leaf.constant);
 }

@@ -46,17 +46,21 @@ struct IntegerExpression::Machine {
     size_t depth = 0;
     int64_t stack[max_depth];
     int64_t kept[max_kept];
-    /// Of the tensor whose size was read last. Most conditions read one.
-    const int64_t* sizes = nullptr;
-    unsigned rank = 0;
-    uint16_t sized = 0;  ///< the index of its name
+    /// Of the tensor that was read last. Most conditions read one.
+    TensorShape shape;
+    uint16_t shaped = 0;  ///< the index of its name
 
-    bool read_size(const Instruction& at, int64_t& to) noexcept {
-        if (!sizes || sized != at.source) {
-            sizes = find_tensor_sizes(values[at.source], rank);
-            sized = at.source;
+    const TensorShape& shape_of(const Instruction& at) noexcept {
+        if (!shape.sizes || shaped != at.source) {
+            if (!read_tensor_shape(values[at.source], shape)) shape = {};
+            shaped = at.source;
         }
-        return size_at(sizes, rank, at.constant, to);
+        return shape;
+    }
+
+    bool read_rank(const Instruction& at, int64_t& to) noexcept {
+        to = shape_of(at).rank;
+        return to != unknown_tensor_rank;
     }
 
     template <Mode mode>
@@ -72,9 +76,11 @@ struct IntegerExpression::Machine {
         } else if constexpr (mode == Mode::length) {
             return read_length(values[at.source], to);
         } else if constexpr (mode == Mode::size) {
-            return read_size(at, to);
+            return size_at(shape_of(at), at.constant, to);
+        } else if constexpr (mode == Mode::stride) {
+            return stride_at(shape_of(at), at.constant, to);
         } else {
-            return read_tensor_rank(values[at.source], to);
+            return read_rank(at, to);
         }
         return true;
     }
@@ -86,8 +92,7 @@ struct IntegerExpression::Machine {
         int64_t unused = 0;
         if constexpr (code == Code::push) stack[depth++] = left;
         if constexpr (code == Code::push || code == Code::set) to = operand;
-        if constexpr (code == Code::add)
-            return !add_overflows(left, operand, to);
+        if constexpr (code == Code::add) return !add_overflows(left, operand, to);
         if constexpr (code == Code::subtract)
             return !subtract_overflows(left, operand, to);
         if constexpr (code == Code::subtract_from)
@@ -108,8 +113,7 @@ struct IntegerExpression::Machine {
         if constexpr (code == Code::less_equal) to = left <= operand;
         if constexpr (code == Code::greater) to = left > operand;
         if constexpr (code == Code::greater_equal) to = left >= operand;
-        if constexpr (code == Code::negate)
-            return !subtract_overflows(0, left, to);
+        if constexpr (code == Code::negate) return !subtract_overflows(0, left, to);
         if constexpr (code == Code::invert) to = !left;
         return true;
     }
@@ -134,7 +138,7 @@ bool IntegerExpression::run_all(PyObject* const* values,
 // clang-format off
 #define X(code)                                                            \
     &&code##_stack, &&code##_constant, &&code##_value, &&code##_length,    \
-    &&code##_size, &&code##_rank, &&code##_kept, nullptr,
+    &&code##_size, &&code##_stride, &&code##_rank, &&code##_kept,
         GUARDTREE_INTEGER_OPERATIONS(X)
 #undef X
         // of these with mode `constant`
@@ -154,6 +158,7 @@ bool IntegerExpression::run_all(PyObject* const* values,
     GUARDTREE_MODE(code, value)    \
     GUARDTREE_MODE(code, length)   \
     GUARDTREE_MODE(code, size)     \
+    GUARDTREE_MODE(code, stride)   \
     GUARDTREE_MODE(code, rank)     \
     GUARDTREE_MODE(code, kept)
     goto* labels[at->operation];
@@ -196,7 +201,8 @@ std::string IntegerExpression::why_undefined(PyObject* const* values,
     if (!stopped) return {};
     const size_t source = stopped->source;
     const std::string path = source < paths.size() ? paths[source] : "";
-    switch (static_cast<Mode>(stopped->operation % 8)) {
+    const auto mode = static_cast<Mode>(stopped->operation % 8);
+    switch (mode) {
     case Mode::value: {
         int64_t unused = 0;
         if (read_integer(values[stopped->source], unused)) break;
@@ -210,11 +216,17 @@ std::string IntegerExpression::why_undefined(PyObject* const* values,
         return path + " is not a builtin container";
     }
     case Mode::size:
-    case Mode::rank:
-        return path + " is not a tensor" +
-               (static_cast<Mode>(stopped->operation % 8) == Mode::size
-                    ? " that has this dimension"
-                    : "");
+    case Mode::stride: {
+        int64_t unused = 0;
+        const auto read = mode == Mode::size ? read_tensor_size : read_tensor_stride;
+        if (read(values[stopped->source], stopped->constant, unused)) break;
+        return path + " is not a tensor that has this dimension";
+    }
+    case Mode::rank: {
+        TensorShape unused;
+        if (read_tensor_shape(values[stopped->source], unused)) break;
+        return path + " is not a tensor";
+    }
     default: break;
     }
     return "it divides by zero, or a number does not fit in 64 bits";
@@ -265,8 +277,10 @@ std::string IntegerExpression::text(std::span<const std::string> paths) const {
                 text += "int64(" + path + ")";
             else if (piece.text.empty())
                 text += "int64(tensor(" + path + ")" + piece.after + ")";
-            else
+            else if (piece.is_length())
                 text += "int64(builtin_len(" + path + "))";
+            else
+                text += "int64(" + piece.text + path + piece.after + ")";
         }
     }
     return text;

@@ -47,9 +47,9 @@ inline bool read_integer_at_hand(PyObject* value, int64_t& to) noexcept {
 }
 
 /// A condition on integers: "0 < x <= 64", "a == b * 2", "len(xs) % 8 == 0 or n == 1".
-/// It consists of numbers, names, `len(name)`, `name.shape[0]`, `name.ndim`, + - * // %
-/// with Python's meaning, comparisons and chains of them, and, or, not, and
-/// parentheses. Immutable once built.
+/// It consists of numbers, names, `len(name)`, `name.shape[0]`, `stride_of(name, 0)`,
+/// `name.ndim`, + - * // % with Python's meaning, comparisons and chains of them, and,
+/// or, not, and parentheses. Immutable once built.
 class IntegerExpression {
 public:
     /// The names in order of first appearance, which is the order of the values.
@@ -57,9 +57,9 @@ public:
 
     /// Whether the condition is true for `values` (one per name, none null). A value
     /// must be an exact int (not a bool), under len() a builtin container, and for a
-    /// shape a tensor. Returns false if a value is something else, if a number does not
-    /// fit in 64 bits, and on division by zero. No user code, no allocation. About 1 ns
-    /// per operation.
+    /// shape or stride a tensor. Returns false if a value is something else, if a
+    /// number does not fit in 64 bits, and on division by zero. No user code, no
+    /// allocation. About 1 ns per operation.
     bool holds(std::span<PyObject* const> values) const noexcept {
         const Outcome outcome =
             comparison_.is_it ? compare(values.data()) : Outcome::undefined;
@@ -114,7 +114,16 @@ private:
     };
 
     /// The source of an instruction's right operand.
-    enum class Mode : uint8_t { stack, constant, value, length, size, rank, kept };
+    enum class Mode : uint8_t {
+        stack,
+        constant,
+        value,
+        length,
+        size,
+        stride,
+        rank,
+        kept
+    };
 
     /// The index of a label in run_all: one per pair.
     static constexpr unsigned both(Code code, Mode mode) noexcept {
@@ -139,6 +148,8 @@ private:
         std::string text;
         int name = -1;
         std::string after = {};
+
+        bool is_length() const noexcept { return text == "len("; }
     };
 
     static constexpr size_t max_depth = 16;  ///< of the stack below the accumulator

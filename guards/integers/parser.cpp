@@ -202,25 +202,33 @@ private:
     int atom() {
         if (token_.empty() || !is_word(token_[0]) || precedence_ != 0) {
             return refuse(
-                "a number, a name, len(name), name.shape[0], name.ndim or '('");
+                "a number, a name, len(name), name.shape[0], stride_of(name, 0), "
+                "name.ndim or '('");
         }
         if (std::isdigit(static_cast<unsigned char>(token_[0]))) return literal();
-        const bool is_length = token_ == "len" && rest_.starts_with("(");
-        if (is_length) {
-            next();
-            next();
-            if (token_.empty() || !is_word(token_[0]) || precedence_ != 0)
-                return refuse("a name");
-        }
+        const bool is_call = rest_.starts_with("(");
+        if (is_call && token_ == "len") return call(Kind::length);
+        if (is_call && token_ == "stride_of") return call(Kind::stride);
         const int name = builder_.name_number(token_);
         next();
-        if (is_length) {
-            if (token_ != ")") return refuse("')'");
-            next();
-            return added(builder_.add_value(Kind::length, name));
-        }
         if (token_ == ".") return tensor_part(name);
         return added(builder_.add_value(Kind::name, name));
+    }
+
+    /// `len(name)` or `stride_of(name, <int>)`.
+    int call(Kind kind) {
+        next();
+        next();
+        if (token_.empty() || !is_word(token_[0]) || precedence_ != 0)
+            return refuse("a name");
+        const int name = builder_.name_number(token_);
+        next();
+        int64_t index = 0;
+        if (kind == Kind::stride) {
+            if (!demand(",") || !dimension(index)) return -1;
+        }
+        if (!demand(")")) return -1;
+        return added(builder_.add_value(kind, name, index));
     }
 
     /// `.ndim` or `.shape[<int>]` after a name.
@@ -232,20 +240,32 @@ private:
         }
         if (token_ != "shape") return refuse("shape[...] or ndim");
         next();
-        if (token_ != "[") return refuse("'['");
+        int64_t index = 0;
+        if (!demand("[") || !dimension(index) || !demand("]")) return -1;
+        return added(builder_.add_value(Kind::size, name, index));
+    }
+
+    bool demand(std::string_view token) {
+        if (token_ != token) {
+            refuse("'" + std::string(token) + "'");
+            return false;
+        }
         next();
+        return true;
+    }
+
+    bool dimension(int64_t& to) {
         const bool is_negative = token_ == "-";
         if (is_negative) next();
-        int64_t index = 0;
         const char* end = token_.data() + token_.size();
-        const auto [stop, error] = std::from_chars(token_.data(), end, index);
-        if (token_.empty() || error != std::errc() || stop != end)
-            return refuse("a dimension, as a number");
-        if (is_negative) index = -index;
+        const auto [stop, error] = std::from_chars(token_.data(), end, to);
+        if (token_.empty() || error != std::errc() || stop != end) {
+            refuse("a dimension, as a number");
+            return false;
+        }
+        if (is_negative) to = -to;
         next();
-        if (token_ != "]") return refuse("']'");
-        next();
-        return added(builder_.add_value(Kind::size, name, index));
+        return true;
     }
 
     int literal() {

@@ -30,6 +30,7 @@ struct IntegerSyntax {
         name,
         length,
         size,
+        stride,
         rank,
         binary,
         compare,
@@ -40,7 +41,7 @@ struct IntegerSyntax {
     Kind kind = Kind::constant;
     IntegerOperator operation = {};  ///< unused in leaves
     int name = -1;
-    int64_t constant = 0;  ///< for kind size: the dimension
+    int64_t constant = 0;  ///< for kinds size and stride: the dimension
     int left = -1;
     int right = -1;
 

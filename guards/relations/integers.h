@@ -12,10 +12,10 @@ struct Integers {
     static constexpr Info info{
         .name = "integers",
         .summary =
-            "An expression over exact ints, lengths of builtin containers and shapes "
-            "of tensors is true, computed in 64 bits: + - * // %, comparisons, and, "
-            "or, not, len(name), name.shape[0], name.ndim. A value of another type, an "
-            "overflow and a division by zero fail it.",
+            "An expression over exact ints, lengths of builtin containers, shapes and "
+            "strides of tensors is true, computed in 64 bits: + - * // %, comparisons, "
+            "and, or, not, len(name), name.shape[0], stride_of(name, 0), name.ndim. A "
+            "value of another type, an overflow and a division by zero fail it.",
         .python = "int64(a) == int64(b) * 2",
     };
     static constexpr RelationExample examples[] = {
@@ -30,7 +30,7 @@ struct Integers {
         {"'a.shape[1] == b.shape[0] and a.ndim == 2'",
          "(numpy.zeros((2, 3)), numpy.zeros(3))",
          "(numpy.zeros((2, 3)), numpy.zeros(2))"},
-        {"'x.shape[-1] % 8 == 0'", "(numpy.zeros((3, 16)),)", "([8],)"},
+        {"'stride_of(x, 0) == x.shape[-1] * 8'", "(numpy.zeros((3, 16)),)", "([8],)"},
         {"'(a + b) * (c - d) == -a'", "(-1, 2, 3, 2)", "(1.0, 2, 3, 2)"}};
 
     IntegerText expression;

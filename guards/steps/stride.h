@@ -11,7 +11,8 @@ struct Stride {
         .name = "stride",
         .summary =
             "A tensor's stride in one dimension, as an int, in the library's own unit: "
-            "bytes in NumPy, elements elsewhere.",
+            "bytes in NumPy, elements elsewhere. An int above 256 is made for it; in "
+            "integers relations `stride_of(x, 0)` reads the number itself.",
         .python = "stride_of(value, index)",
     };
     static constexpr StepExample examples[] = {

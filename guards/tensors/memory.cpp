@@ -34,7 +34,7 @@ bool read_extent(PyObject* tensor, Extent& to) noexcept {
             return true;
         }
         const intptr_t length =
-            (facts.sizes[i] - 1) * stride_of(facts, i) * facts.stride_bytes;
+            (facts.sizes[i] - 1) * stride_of(facts.shape(), i) * facts.stride_bytes;
         (length < 0 ? to.begin : to.end) += length;
     }
     to.end += facts.item_bytes;

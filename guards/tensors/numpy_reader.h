@@ -88,10 +88,10 @@ struct NumpyReader : EagerReader {
         return true;
     }
 
-    static void read_shape(PyObject* value, TensorFacts& to) noexcept {
+    static bool read_shape(PyObject* value, TensorShape& to) noexcept {
         const auto* array = reinterpret_cast<const NumpyArray*>(value);
-        to.kind = tensor_kind(0, device_cpu, 0, static_cast<unsigned>(array->rank));
-        to.sizes = array->sizes;
+        to = {array->sizes, array->strides, false, static_cast<unsigned>(array->rank)};
+        return true;
     }
 
     static bool read(PyObject* value, const void*, TensorFacts& to) noexcept {

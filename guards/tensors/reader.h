@@ -70,13 +70,22 @@ inline constexpr uint64_t tensor_device_mask = uint64_t{0xffff} << 32;
 inline constexpr uint64_t tensor_rank_mask = uint64_t{0xff} << 48;
 inline constexpr uint64_t tensor_layout_mask = uint64_t{0xff} << 56;
 
+/// The part of the metadata that conditions on integers read. For the members see
+/// TensorFacts.
+struct TensorShape {
+    const int64_t* sizes = nullptr;
+    const int64_t* strides = nullptr;
+    bool is_compact = false;
+    unsigned rank = unknown_tensor_rank;
+};
+
 /// The metadata of one tensor. Pointers are borrowed from the tensor and valid until it
 /// changes.
 struct TensorFacts {
-    uint64_t kind = 0;                 ///< tensor_kind
-    uint32_t flags = 0;                ///< TensorFlag bits that the reader knows
-    uint64_t dispatch_keys = 0;        ///< torch's key set
-    const int64_t* sizes = nullptr;    ///< one per dimension; null if not available
+    uint64_t kind = 0;               ///< tensor_kind
+    uint32_t flags = 0;              ///< TensorFlag bits that the reader knows
+    uint64_t dispatch_keys = 0;      ///< torch's key set
+    const int64_t* sizes = nullptr;  ///< one per dimension; null if not available
     /// in units of stride_bytes; null if not available
     const int64_t* strides = nullptr;
     bool is_compact = false;     ///< strides are those of a C array and are not stored
@@ -87,6 +96,8 @@ struct TensorFacts {
     int64_t stride_bytes = 0;  ///< size in bytes of a stride of 1
 
     unsigned rank() const noexcept { return kind >> 48 & 0xff; }
+
+    TensorShape shape() const noexcept { return {sizes, strides, is_compact, rank()}; }
 };
 
 /// The sizes and strides of a 0-d tensor, for libraries that use null.
@@ -150,14 +161,12 @@ struct TensorReader {
     bool knows_storage_offset;
     bool reads_subclasses;  ///< also reads types that inherit from a registered one
     const char* name;       ///< "numpy", for messages
-    const void* context;    ///< passed to read, matches and find_sizes
+    const void* context;    ///< passed to read, matches and read_shape
     /// Returns false if the value's metadata cannot be read.
     bool (*read)(PyObject* value, const void* context, TensorFacts& to) noexcept;
     TensorMatches matches;
-    /// The tensor's sizes, one per dimension, borrowed as in TensorFacts, and their
-    /// number. Null if it has none that can be read.
-    const int64_t* (*find_sizes)(PyObject* value, const void* context,
-                                 unsigned& rank) noexcept;
+    /// Returns false if the value's metadata cannot be read.
+    bool (*read_shape)(PyObject* value, const void* context, TensorShape& to) noexcept;
     /// The key set after the thread's included and excluded keys. Null if there are no
     /// keys.
     uint64_t (*local_keys)(uint64_t keys) noexcept;
@@ -171,18 +180,18 @@ struct TensorReader {
 };
 
 inline constexpr uint32_t TensorReader::current_version =
-    4 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
+    5 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
     sizeof(TensorReader) << 24;
 
 /// The name of the capsules that pass a TensorReader to guardtree.
 inline constexpr const char* tensor_reader_capsule = "guardtree.tensor_reader";
 
 /// The stride of a dimension, computed if it is not stored.
-inline int64_t stride_of(const TensorFacts& facts, unsigned dimension) noexcept {
-    if (!facts.is_compact) return facts.strides[dimension];
+inline int64_t stride_of(const TensorShape& of, unsigned dimension) noexcept {
+    if (!of.is_compact) return of.strides[dimension];
     int64_t stride = 1;
-    for (unsigned i = facts.rank(); --i > dimension;) {
-        stride *= facts.sizes[i] > 0 ? facts.sizes[i] : 1;
+    for (unsigned i = of.rank; --i > dimension;) {
+        stride *= of.sizes[i] > 0 ? of.sizes[i] : 1;
     }
     return stride;
 }
@@ -286,7 +295,7 @@ template <class R>
     if (pattern.strides) {
         if (!facts.strides) return false;
         for (unsigned i = 0; i < rank; ++i) {
-            const int64_t stride = stride_of(facts, i);
+            const int64_t stride = stride_of(facts.shape(), i);
             if (!within(&stride, pattern.strides + i, 1)) return false;
         }
     }
@@ -385,18 +394,18 @@ inline bool find_dimension(unsigned rank, int64_t& dimension) noexcept {
     return dimension >= 0 && dimension < rank;
 }
 
-/// TensorReader::find_sizes. A reader may have `read_shape`, which reads only rank and
-/// sizes.
+/// TensorReader::read_shape. A reader may have a `read_shape` of its own, which does
+/// not read the other facts.
 template <class R>
-const int64_t* find_sizes_of(PyObject* value, const void* context,
-                             unsigned& rank) noexcept {
-    TensorFacts facts;
-    if constexpr (requires { R::read_shape(value, facts); })
-        R::read_shape(value, facts);
-    else if (!R::read(value, context, facts))
-        return nullptr;
-    rank = facts.rank();
-    return facts.sizes;
+bool read_shape_of(PyObject* value, const void* context, TensorShape& to) noexcept {
+    if constexpr (requires { R::read_shape(value, to); }) {
+        return R::read_shape(value, to);
+    } else {
+        TensorFacts facts;
+        if (!R::read(value, context, facts)) return false;
+        to = facts.shape();
+        return true;
+    }
 }
 
 /// The table of a reader.
@@ -414,7 +423,7 @@ constexpr TensorReader reader_table(const void* context = nullptr) {
         [](const TensorPattern& pattern, PyObject* value, const void* given) noexcept {
             return matches_pattern<R>(pattern, value, given);
         },
-        find_sizes_of<R>,
+        read_shape_of<R>,
         nullptr,
         nullptr,
         nullptr};

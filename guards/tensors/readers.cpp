@@ -33,7 +33,7 @@ void keep(PyTypeObject* type, const TensorReader* reader) {
     if (!registered(type)) static_cast<void>(Owned<>::share(as_object(type)).release());
     readers()[type] = reader;
     last_tensor_type = {};
-    if (reader->find_sizes == find_sizes_of<NumpyReader>)
+    if (reader->read_shape == read_shape_of<NumpyReader>)
         numpy_array_type = type;
     else if (type == numpy_array_type)
         numpy_array_type = nullptr;
@@ -148,22 +148,6 @@ const TensorReader* demand_tensor_reader(PyTypeObject* type, Diagnostic& problem
                       "__dlpack_c_exchange_api__), found type " +
                           reference_text(as_object(type))};
     return nullptr;
-}
-
-bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept {
-    TensorFacts facts;
-    if (!read_tensor(value, facts) || !find_dimension(facts.rank(), index) ||
-        !facts.strides)
-        return false;
-    to = stride_of(facts, static_cast<unsigned>(index));
-    return true;
-}
-
-bool read_tensor_rank(PyObject* value, int64_t& to) noexcept {
-    TensorFacts facts;
-    if (!read_tensor(value, facts) || facts.rank() == unknown_tensor_rank) return false;
-    to = facts.rank();
-    return true;
 }
 
 bool read_tensor_storage_offset(PyObject* value, int64_t& to) noexcept {

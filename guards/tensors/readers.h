@@ -53,34 +53,42 @@ inline bool read_tensor(PyObject* value, TensorFacts& to) noexcept {
     return reader && reader->read(value, reader->context, to);
 }
 
-/// The sizes of a tensor and their number (TensorReader::find_sizes). Null if the value
-/// is no tensor or has none.
-inline const int64_t* find_tensor_sizes(PyObject* value, unsigned& rank) noexcept {
+/// Reads a tensor's sizes and strides. Returns false if the value is not a tensor or
+/// cannot be read.
+inline bool read_tensor_shape(PyObject* value, TensorShape& to) noexcept {
     if (Py_TYPE(value) == numpy_array_type)  // without a call
-        return find_sizes_of<NumpyReader>(value, nullptr, rank);
+        return NumpyReader::read_shape(value, to);
     const TensorReader* reader = tensor_reader_of(value);
-    return reader ? reader->find_sizes(value, reader->context, rank) : nullptr;
+    return reader && reader->read_shape(value, reader->context, to);
 }
 
-/// One of these sizes. A negative index counts from the end. Returns false if there is
-/// no such dimension.
-inline bool size_at(const int64_t* sizes, unsigned rank, int64_t index,
-                    int64_t& to) noexcept {
-    if (!sizes || !find_dimension(rank, index)) return false;
-    to = sizes[index];
+/// One of the sizes. A negative index counts from the end. Returns false if there is no
+/// such dimension.
+inline bool size_at(const TensorShape& of, int64_t index, int64_t& to) noexcept {
+    if (!of.sizes || !find_dimension(of.rank, index)) return false;
+    to = of.sizes[index];
     return true;
 }
 
-/// Reads a size, a stride or the rank. A negative index counts from the end. Returns
-/// false if there is no such value.
-inline bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
-    unsigned rank = 0;
-    const int64_t* sizes = find_tensor_sizes(value, rank);
-    return size_at(sizes, rank, index, to);
+/// One of the strides, likewise.
+inline bool stride_at(const TensorShape& of, int64_t index, int64_t& to) noexcept {
+    if (!of.strides || !find_dimension(of.rank, index)) return false;
+    to = stride_of(of, static_cast<unsigned>(index));
+    return true;
 }
 
-bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept;
-bool read_tensor_rank(PyObject* value, int64_t& to) noexcept;
+/// Reads a size or a stride. A negative index counts from the end. Returns false if
+/// there is no such value.
+inline bool read_tensor_size(PyObject* value, int64_t index, int64_t& to) noexcept {
+    TensorShape shape;
+    return read_tensor_shape(value, shape) && size_at(shape, index, to);
+}
+
+inline bool read_tensor_stride(PyObject* value, int64_t index, int64_t& to) noexcept {
+    TensorShape shape;
+    return read_tensor_shape(value, shape) && stride_at(shape, index, to);
+}
+
 bool read_tensor_storage_offset(PyObject* value, int64_t& to) noexcept;
 
 /// An int object. Null, without an exception, if there is no memory.

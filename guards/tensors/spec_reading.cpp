@@ -47,7 +47,8 @@ public:
             // User code that runs here must not free it.
             const Owned<> held = Owned<>::share(value);
             name_ = readers[i].name;
-            // A copy, since GCC 12 with UBSan miscompiles a call through an element.
+            // A copy: GCC 12 with both ASan and UBSan miscompiles a call through an
+            // element.
             const Read read = readers[i].read;
             if (!(this->*read)(value)) return false;
         }
@@ -445,7 +446,7 @@ Owned<> dict_of(PyTypeObject* type, const TensorReader& reader,
     }
     if (facts.strides) {
         to.put_numbers("strides", facts.rank(),
-                       [&](unsigned i) { return stride_of(facts, i); });
+                       [&](unsigned i) { return stride_of(facts.shape(), i); });
     }
     const auto put_flag = [&](const char* name, uint32_t flag) {
         if (reader.known_flags & flag) to.put_bool(name, facts.flags & flag);

@@ -124,6 +124,8 @@ def test_a_relation_shows_the_first_of_many_values() -> None:
         ("len(n) < 2", "abc", "'abc' (str)"),
         ("len(n) < 2", 3, "3 (int); x is not a builtin container"),
         ("n.shape[0] < 2", 3, "3 (int); x is not a tensor that has this dimension"),
+        ("stride_of(n, 0) < 2", 3,
+         "3 (int); x is not a tensor that has this dimension"),
         ("n.ndim < 2", 3, "3 (int); x is not a tensor"),
     ],
 )  # fmt: skip

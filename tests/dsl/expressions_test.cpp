@@ -25,7 +25,8 @@ static_assert(has_role<std::remove_const_t<decltype(sample)>, Role::claim>);
 static_assert(std::remove_cvref_t<decltype(words_of(sample))>::placeholders == 1);
 static_assert(std::is_trivially_copyable_v<decltype(sample)>);
 static_assert(has_role<decltype(local("x").attr("y")), Role::path>);
-static_assert(has_role<decltype(local("x").size(0)), Role::size>);
+static_assert(has_role<decltype(local("x").size(0)), Role::dimension>);
+static_assert(has_role<decltype(local("x").stride(0)), Role::dimension>);
 static_assert(has_role<decltype(local("x").size(placeholder<0>)), Role::path>);
 static_assert(has_role<decltype(local("x").size(0).is_none()), Role::checked>);
 static_assert(has_role<decltype(length(local("x")) + 1), Role::number>);
@@ -215,12 +216,14 @@ TEST_F(Expressions, write_integer_claims_as_python_does) {
     EXPECT_EQ(integers_of(!(a == 1 && b == 2)), "not (a == 1 and b == 2); x; y.n");
 }
 
-TEST_F(Expressions, read_lengths_sizes_and_ranks_where_they_lie) {
+TEST_F(Expressions, read_lengths_sizes_strides_and_ranks_where_they_lie) {
     const auto x = local("x");
     EXPECT_EQ(integers_of(length(x) % 8 == 0), "len(a) % 8 == 0; x");
     EXPECT_EQ(integers_of(x.size(0) == x.size(-1) * rank(x)),
               "a.shape[0] == a.shape[-1] * a.ndim; x");
     EXPECT_EQ(integers_of(x.item(0).size(2u) == 1), "a.shape[2] == 1; x[0]");
+    EXPECT_EQ(integers_of(x.stride(0) * 2 > x.stride(-1)),
+              "stride_of(a, 0) * 2 > stride_of(a, -1); x");
     // Without a literal dimension it is the step, whose result is an int.
     const auto two = Owned<>::steal(PyLong_FromLong(2));
     EXPECT_EQ(integers_of(x.size(placeholder<0>) == 1, two),

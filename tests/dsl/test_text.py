@@ -112,7 +112,13 @@ RELATIONS = [
     ("0 < x < 64", "integers", "0 < int64(x) < 64"),
     ("len(x) % 8 == 0", "integers", "int64(builtin_len(x)) % 8 == 0"),
     ("x.shape[-1] == 4", "integers", "int64(tensor(x).shape[-1]) == 4"),
+    ("x.shape[+1] == 4", "integers", "int64(tensor(x).shape[1]) == 4"),
     ("x.ndim == 2", "integers", "int64(tensor(x).ndim) == 2"),
+    (
+        "stride_of(x, 0) == y.shape[-1]",
+        "integers",
+        "int64(stride_of(x, 0)) == int64(tensor(y).shape[-1])",
+    ),
     ("x == 0 or 10 // y > x", "integers", "int64(x) == 0 or 10 // int64(y) > int64(x)"),
     ("not x < y", "integers", "not int64(x) < int64(y)"),
     (

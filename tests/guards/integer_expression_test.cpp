@@ -1,9 +1,8 @@
 // Integer expressions: parsing, 64-bit arithmetic, refusals.
 // SPDX-License-Identifier: MIT
-#include "../../guards/integers/expression.h"
-
 #include <gtest/gtest.h>
 
+#include "../../guards/integers/expression.h"
 #include "../support/interpreter.h"
 #include "../support/python.h"
 
@@ -91,7 +90,12 @@ TEST_F(IntegerExpressionTest, names_come_in_the_order_of_their_appearance) {
 TEST_F(IntegerExpressionTest, says_where_a_text_is_wrong) {
     EXPECT_EQ(refusal("a +"),
               "column 4: expected a number, a name, len(name), name.shape[0], "
-              "name.ndim or '(', found the end");
+              "stride_of(name, 0), name.ndim or '(', found the end");
+    EXPECT_EQ(refusal("stride_of(a) == 1"), "column 12: expected ',', found ')'");
+    EXPECT_EQ(refusal("stride_of(a, b) == 1"),
+              "column 14: expected a dimension, as a number, found 'b'");
+    EXPECT_EQ(refusal("stride_of(a, 0 == 1"), "column 16: expected ')', found '=='");
+    EXPECT_EQ(refusal("stride_of(1, 0) == 1"), "column 8: expected a name");
     EXPECT_EQ(refusal("a == b c"),
               "column 8: expected an operator or the end, found 'c'");
     EXPECT_EQ(refusal("(a == b"), "column 8: expected ')', found the end");

@@ -135,10 +135,15 @@ private:
 
     void relate() {
         static const std::vector<std::string> relations = {
-            "same_object()",          "distinct_objects()",
-            "integers('a < b + 2')",  "integers('a * 3 - b == a // 2 or len(b) > a')",
-            "overlapping_memory(())", "integers('a.shape[0] <= b.ndim + 1')",
-            "integers('0 <= a < b')", "integers('len(a) == len(b) or not a % b < 1')"};
+            "same_object()",
+            "distinct_objects()",
+            "integers('a < b + 2')",
+            "integers('a * 3 - b == a // 2 or len(b) > a')",
+            "overlapping_memory(())",
+            "integers('a.shape[0] <= b.ndim + 1')",
+            "integers('0 <= a < b')",
+            "integers('len(a) == len(b) or not a % b < 1')",
+            "integers('stride_of(a, 0) > b.shape[0]')"};
         const NodeId nodes[] = {any_node(), any_node()};
         Diagnostic problem;
         guards_.tree.relate(guards_.op(any(relations)), nodes, problem);

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from typing import Any
 
 import guardtree as gt
@@ -15,7 +16,10 @@ import pytest
 
 numpy = pytest.importorskip("numpy")
 
-LEAFS = ("a", "b", "len(xs)", "t.shape[0]", "t.shape[1]", "t.ndim", "u.shape[0]")
+LEAFS = (
+    "a", "b", "len(xs)", "t.shape[0]", "t.shape[1]", "t.ndim", "u.shape[0]",
+    "stride_of(t, 0)", "stride_of(t, -1)", "stride_of(u, 0)",
+)  # fmt: skip
 NAMES = ("a", "b", "xs", "t", "u")
 EXTREMES = (2**63 - 1, -(2**63), 2**62, 3037000500)
 
@@ -59,7 +63,7 @@ class Conditions:
 
 def add(guards: gt.GuardManager, text: str) -> bool:
     """Adds a condition; False if it reads no value."""
-    words = text.replace("(", " ").replace(")", " ").replace(".", " ").split()
+    words = re.split(r"\W+", text)
     spoken = {name: guards.local(name) for name in NAMES if name in words}
     if spoken:
         guards.integers(text, **spoken)

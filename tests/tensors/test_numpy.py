@@ -279,6 +279,12 @@ def test_relations_read_shapes() -> None:
     assert not integers("x.shape[2] >= 0", x=a)
     assert not integers("x.shape[0] >= 0", x=[1])
     assert not integers("x.ndim >= 0", x=np.float64(1))
+    assert integers("stride_of(x, 0) == 24 and stride_of(x, -1) * 3 == 24", x=a)
+    assert integers("stride_of(x, 0) < stride_of(y, 0) * y.shape[1]", x=a, y=b)
+    assert integers("stride_of(x, 1) == 16", x=np.zeros((4, 4))[:, ::2])
+    assert not integers("stride_of(x, 2) >= 0", x=a)
+    assert not integers("stride_of(x, 0) >= 0", x=np.zeros(()))
+    assert not integers("stride_of(x, 0) >= 0", x=[1])
 
 
 def test_memory_that_overlaps() -> None:

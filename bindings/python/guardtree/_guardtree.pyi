@@ -426,7 +426,9 @@ class GuardManager:
 
     def stride(self, index: int) -> GuardManager:
         """A tensor's stride in one dimension, as an int, in the library's own unit:
-        bytes in NumPy, elements elsewhere. In Python: `stride_of(value, index)`."""
+        bytes in NumPy, elements elsewhere. An int above 256 is made for it; in
+        integers relations `stride_of(x, 0)` reads the number itself. In Python:
+        `stride_of(value, index)`."""
 
     def tuple_item(self, index: int) -> GuardManager:
         """An element of a tuple or a subclass of tuple by position; negative counts
@@ -696,11 +698,11 @@ class GuardManager:
         for example: `distinct_objects(a, b)`."""
 
     def integers(self, expression: str, *values: GuardManager, **named: GuardManager) -> GuardManager:
-        """An expression over exact ints, lengths of builtin containers and shapes of
-        tensors is true, computed in 64 bits: + - * // %, comparisons, and, or, not,
-        len(name), name.shape[0], name.ndim. A value of another type, an overflow
-        and a division by zero fail it. In Python, for example: `int64(a) ==
-        int64(b) * 2`."""
+        """An expression over exact ints, lengths of builtin containers, shapes and
+        strides of tensors is true, computed in 64 bits: + - * // %, comparisons,
+        and, or, not, len(name), name.shape[0], stride_of(name, 0), name.ndim. A
+        value of another type, an overflow and a division by zero fail it. In
+        Python, for example: `int64(a) == int64(b) * 2`."""
 
     def overlapping_memory(self, pairs: tuple[tuple[int, int], ...], *values: GuardManager, **named: GuardManager) -> GuardManager:
         """Of several tensors exactly these pairs, given by position, overlap: the

@@ -168,6 +168,20 @@ struct TorchReader {
         return true;
     }
 
+    static bool read_shape(PyObject* value, TensorShape& to) noexcept {
+        const auto* impl = impl_of(value);
+        if (!impl || impl == c10::UndefinedTensorImpl::singleton()) return false;
+        const auto& opened = static_cast<const Opened&>(*impl);
+        to = {};
+        if (!opened.has_custom_sizes()) {
+            const c10::IntArrayRef sizes = impl->sizes();
+            to.sizes = sizes.data();
+            to.rank = static_cast<unsigned>(sizes.size());
+        }
+        if (!opened.has_custom_strides()) to.strides = impl->strides().data();
+        return true;
+    }
+
     static bool read_brief(PyObject* value, uint64_t mask, TensorFacts& to) noexcept {
         const auto* impl = impl_of(value);
         if (!impl || impl == c10::UndefinedTensorImpl::singleton()) return false;

@@ -155,7 +155,7 @@ class Shape:
             case ast.Subscript(
                 ast.Call(ast.Attribute(owner, "stride"), []), ast.Constant(int(index))
             ):
-                return self.name(tree, owner, lambda of: of.stride(index))
+                return f"stride_of({self.name(owner)}, {index})"
             case ast.Call(ast.Attribute(owner, "storage_offset"), []):
                 return self.name(tree, owner, lambda of: of.storage_offset())
             case ast.Call(ast.Name(function), [left, right]) if function in OPERATORS:
