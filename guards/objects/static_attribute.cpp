@@ -21,25 +21,29 @@ PyTypeObject* as_type(PyObject* object) noexcept {
 /// tag. Entries hold their names, because they are compared by address.
 class AbsentNames {
 public:
-    bool has(unsigned tag, PyObject* name) const noexcept {
-        const Entry& entry = entries_[place(tag, name)];
-        return entry.tag == tag && entry.name == name;
-    }
-
-    /// `tag` is not 0.
-    void add(unsigned tag, PyObject* name) noexcept {
-        Entry& entry = entries_[place(tag, name)];
-        PyObject* const former = entry.name;
-        entry = {tag, Owned<>::share(name).release()};
-        Owned<>::steal(former).reset();  // a str: no user code
-    }
-
-private:
     struct Entry {
         unsigned tag = 0;
+        /// One more than the number of keys that instances shared when the name was not
+        /// among them: such keys are added, but never removed. 0 if that is not known.
+        uint32_t shared_keys = 0;
         PyObject* name = nullptr;
     };
 
+    Entry* find(unsigned tag, PyObject* name) noexcept {
+        Entry& entry = entries_[place(tag, name)];
+        return entry.tag == tag && entry.name == name ? &entry : nullptr;
+    }
+
+    /// `tag` is not 0.
+    Entry* add(unsigned tag, PyObject* name) noexcept {
+        Entry& entry = entries_[place(tag, name)];
+        PyObject* const former = entry.name;
+        entry = {tag, 0, Owned<>::share(name).release()};
+        Owned<>::steal(former).reset();  // a str: no user code
+        return &entry;
+    }
+
+private:
     static size_t place(unsigned tag, PyObject* name) noexcept {
         return (tag * 31 + (reinterpret_cast<uintptr_t>(name) >> 4)) % count;
     }
@@ -130,20 +134,44 @@ SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept {
     return {true, content};
 }
 
-bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
+namespace {
+
+/// The keys that instances of a type share, if the value keeps its attributes by them.
+const KeyTable* shared_keys(PyObject* value, PyTypeObject* type) noexcept {
+    return has_managed_dict(type) && instance_values(value, type) ? instance_keys(type)
+                                                                  : nullptr;
+}
+
+/// Whether neither the type nor its instances' keys have the name. False if that takes
+/// a search.
+bool is_known_absent(const AbsentNames::Entry* entry, PyObject* value,
+                     PyTypeObject* type) noexcept {
+    if (!entry || !entry->shared_keys) return false;
+    const KeyTable* const keys = shared_keys(value, type);
+    return keys && keys->entry_count + 1 == entry->shared_keys;
+}
+
+[[gnu::noinline]] bool search_static_attribute(PyObject* value,
+                                               PyObject* name) noexcept {
     PyTypeObject* const type = Py_TYPE(value);
     const bool is_type = PyType_Check(value);
     if (is_type && find_in_mro(as_type(value), name)) return true;
     const unsigned tag = version_tag(type);
-    if (!tag || !absent_names.has(tag, name)) {
+    AbsentNames::Entry* entry = tag ? absent_names.find(tag, name) : nullptr;
+    if (!entry) {
         const Borrowed<> found = find_in_mro(type, name);
         if (found) {
             const SlotContent slot = slot_content(found.get(), value);
             return !slot.is_slot || slot.content;
         }
-        if (tag && has_usual_mro(type)) absent_names.add(tag, name);
+        if (tag && has_usual_mro(type)) entry = absent_names.add(tag, name);
     }
     if (is_type) return false;
+    const KeyTable* const keys = shared_keys(value, type);
+    if (keys && entry && find_string(*keys, {name, hash_of_str(name)}) < 0) {
+        entry->shared_keys = static_cast<uint32_t>(keys->entry_count + 1);
+        return false;
+    }
     if (type->tp_dictoffset > 0) {  // not managed by CPython
         const char* const place =
             reinterpret_cast<const char*>(value) + type->tp_dictoffset;
@@ -153,6 +181,14 @@ bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
     if (presence != Presence::unknown) return presence == Presence::present;
     // Keys of user-defined types are not names.
     return static_cast<bool>(find_in_instance(value, name));
+}
+
+}  // namespace
+
+bool has_static_attribute(PyObject* value, PyObject* name) noexcept {
+    PyTypeObject* const type = Py_TYPE(value);
+    const auto* const entry = absent_names.find(type->tp_version_tag, name);
+    return !is_known_absent(entry, value, type) && search_static_attribute(value, name);
 }
 
 }  // namespace guardtree

@@ -277,3 +277,39 @@ def test_what_one_class_lacks_says_nothing_of_another() -> None:
     compare_all()
     for value, name in itertools.product([*values[:3], first, second, Meta], "ab"):
         change(value, name)
+
+
+@pytest.mark.parametrize("names", [(), ("a", "b")], ids=["none", "some"])
+def test_a_name_that_another_instance_of_the_class_gets(names: tuple[str, ...]) -> None:
+    kind = type("Kind", (), {})
+    one, another = kind(), kind()
+    for name in names:
+        setattr(one, name, 1)
+        setattr(another, name, 1)
+    lacks = gt.GuardManager(function_with())
+    lacks.local("x").lacks_static_attr("late")
+    has = gt.GuardManager(function_with())
+    has.local("x").has_static_attr("late")
+
+    def say(value: Any, expected: bool) -> None:
+        for _ in range(3):
+            assert has.check({"x": value}) is expected
+            assert lacks.check({"x": value}) is not expected
+
+    say(one, False)
+    another.late = 1
+    say(another, True)
+    say(one, False)
+    one.late = 2
+    say(one, True)
+    del one.late
+    say(one, False)
+    vars(one)["late"] = 3
+    say(one, True)
+    one.__dict__ = {}
+    say(one, False)
+    kind.late = 4
+    say(one, True)
+    del kind.late
+    say(one, False)
+    say(another, True)
