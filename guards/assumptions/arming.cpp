@@ -124,12 +124,16 @@ private:
         } else if constexpr (reads == Reads::class_and_attribute) {
             const Stay stay = keep_plain(source, key_read(step), child);
             if (stay != Stay::unknown) return stay;
+            if (compares_place(source, key_read(step))) return Stay::unknown;
         } else if constexpr (reads == Reads::type) {
             return has_type(source) ? Stay::compared : Stay::unknown;
         } else if constexpr (std::same_as<T, FunctionGlobals>) {
             if (source.is_lasting()) return keep_globals_of(source);
         } else if constexpr (reads == Reads::identity) {
             if (source.is_lasting()) return source.stay;
+        }
+        if constexpr (std::same_as<T, ListItem> || std::same_as<T, TupleItem>) {
+            if (compares_item(source, step.index.value)) return Stay::unknown;
         }
         if (!is_known_part(op, source)) {
             add({source.object,

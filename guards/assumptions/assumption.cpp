@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include "assumption.h"
 
-#include "../../framelocals/compiler.h"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -46,7 +44,7 @@ unsigned version_of(const void* type) noexcept {
         return test.fetch(ops[test.op], view, value) == test.expected;
     if (test.kind == Kind::version)
         return version_of(test.at) == reinterpret_cast<uintptr_t>(test.expected);
-    return word_at(test.at) == test.expected;
+    return word_at(test.at) == test.expected;  // kinds `word` and `tag`
 }
 
 }  // namespace

@@ -118,8 +118,38 @@ Stay WhatStays::keep_plain(Value value, PyObject* name, PyObject* found) {
         held_.push_back(Owned<>::share(found));  // no other str gets its address
         return Stay::compared;
     }
+    case PlainPlace::Kind::item:
+        return value.is_lasting() && keeps_names_of(value, name) ? value.stay
+                                                                 : Stay::unknown;
     default: return Stay::unknown;
     }
+}
+
+bool WhatStays::compares_place(Value value, PyObject* name) {
+    const PlainPlace place = plain_place(value.object, name);
+    const bool is_slot = place.kind == PlainPlace::Kind::slot;
+    if (!is_slot && place.kind != PlainPlace::Kind::item) return false;
+    if (!keeps_names_of(value, name)) return false;
+    if (!is_slot) return compares_item(value, place.at);
+    PyObject* const* slot = place.address_in(value.object);
+    compare(value.stay, slot, *slot);
+    return true;
+}
+
+bool WhatStays::compares_item(Value owner, Py_ssize_t index) {
+    if (!has_type(owner)) return false;
+    const Py_ssize_t& size = reinterpret_cast<PyVarObject*>(owner.object)->ob_size;
+    compare(Stay::compared, &size, reinterpret_cast<const void*>(size));
+    if (PyList_Check(owner.object)) {
+        // One after the other: a list that shrinks frees them.
+        PyObject** const& items =
+            reinterpret_cast<PyListObject*>(owner.object)->ob_item;
+        compare(Stay::compared, &items, items);
+    }
+    PyObject* const* const place =
+        PySequence_Fast_ITEMS(owner.object) + (index < 0 ? index + size : index);
+    compare(Stay::compared, place, *place);
+    return true;
 }
 
 Stay WhatStays::use(PyObject* dict, PyObject* key, Reads reads, Value value) {

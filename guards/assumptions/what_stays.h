@@ -68,6 +68,13 @@ protected:
     /// What plain_attribute has found.
     Stay keep_plain(Value value, PyObject* name, PyObject* found);
 
+    /// Compares the slot, or the field of a named tuple, in which plain_attribute has
+    /// found what it gives. False if it lies elsewhere.
+    bool compares_place(Value value, PyObject* name);
+
+    /// Compares the place of an item of a list or a tuple.
+    bool compares_item(Value owner, Py_ssize_t index);
+
     /// Notes that a part of a dict is read, and what tells of its changes. `value`: the
     /// dict, where it was itself fetched.
     Stay use(PyObject* dict, PyObject* key, Reads reads, Value value);

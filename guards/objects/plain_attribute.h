@@ -29,10 +29,15 @@ struct PlainPlace {
     bool has_default = false;  ///< the MRO has what getattr returns otherwise
     Py_ssize_t at = 0;  ///< the offset of the slot in bytes, or the index of the item
 
+    /// Where the slot is in an object.
+    PyObject* const* address_in(PyObject* object) const noexcept {
+        const char* place = reinterpret_cast<const char*>(object) + at;
+        return reinterpret_cast<PyObject* const*>(place);
+    }
+
     /// The content of the slot in an object. Null if it is empty and optional.
     Borrowed<> slot_of(PyObject* object) const noexcept {
-        const char* place = reinterpret_cast<const char*>(object) + at;
-        PyObject* content = *reinterpret_cast<PyObject* const*>(place);
+        PyObject* content = *address_in(object);
         return content || is_optional ? content : Py_None;
     }
 

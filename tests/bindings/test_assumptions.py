@@ -112,7 +112,7 @@ def test_large_ints_at_the_address_of_dead_ones_are_others() -> None:
         assert assumed.check() is (i & 1 == 0)
 
 
-def test_slots_lists_sets_and_cells_are_never_assumed() -> None:
+def test_changes_of_slots_lists_sets_and_cells_are_noticed() -> None:
     slotted = Slotted()
     slotted.a = 5
     cell = 7

@@ -144,6 +144,42 @@ for how, change in DICT_CHANGES.items():
     OBJECT_CHANGES[f"dict {how}"] = lambda o, change=change: change(vars(o))
 
 
+LIST_CHANGES: dict[str, Callable[[list[Any]], Any]] = {
+    "stored": lambda d: d.__setitem__(0, 3),
+    "deleted": lambda d: d.__delitem__(0),
+    "popped": lambda d: d.pop(0),
+    "popped from the end": lambda d: [d.pop() for _ in range(3)],
+    "cleared": lambda d: d.clear(),
+    "a slice": lambda d: d.__setitem__(slice(0, 1), [3]),
+    "all of it": lambda d: d.__setitem__(slice(None), [3, 1000]),
+    "grown": lambda d: (d.extend(range(99)), d.__setitem__(0, 3)),
+    "sorted": lambda d: (d.sort(key=lambda each: each not in (1000, 2000)), d.pop()),
+}
+SLOT_CHANGES = {
+    how: OBJECT_CHANGES[how] for how in ("STORE_ATTR", "setattr", "delattr")
+} | {
+    "__class__ replaced": lambda o: (
+        setattr(o, "__class__", OtherSlotted),
+        stored(o, 3),
+    )
+}
+
+
+class Slotted:
+    """Its values lie in slots."""
+
+    __slots__ = ("a", "b", "c")
+
+    def __init__(self, of: dict[str, Any]) -> None:
+        self.a, self.b, self.c = of.values()
+
+
+class OtherSlotted:
+    """Another class of the same layout."""
+
+    __slots__ = ("a", "b", "c")
+
+
 class Bare:
     """Its values lie in it."""
 
@@ -212,6 +248,36 @@ def test_amid_a_change_of_an_instance(kind: str, how: str, last: str) -> None:
     for name, add in attributes(of).items():
         asked.add(name, function, add)
     OBJECT_CHANGES[how](thing)
+    asked.must_agree()
+
+
+@pytest.mark.parametrize("last", LAST)
+@pytest.mark.parametrize("how", SLOT_CHANGES)
+def test_amid_a_change_of_slots(how: str, last: str) -> None:
+    asked = Asked()
+    values, of = ending(last, asked)
+    thing = Slotted(values)
+    values.clear()
+    function = function_with(o=thing)
+    asked.add("a", function, lambda g: g.global_("o").plain_attr("a").type_match(of))
+    asked.add("b", function, lambda g: g.global_("o").plain_attr("b").equals(1000))
+    asked.add("c", function, lambda g: g.global_("o").plain_attr("c").equals(2000))
+    SLOT_CHANGES[how](thing)
+    asked.must_agree()
+
+
+@pytest.mark.parametrize("last", LAST)
+@pytest.mark.parametrize("how", LIST_CHANGES)
+def test_amid_a_change_of_a_list(how: str, last: str) -> None:
+    asked = Asked()
+    values, of = ending(last, asked)
+    found = [*values.values()]
+    values.clear()
+    function = function_with(d=found)
+    asked.add("0", function, lambda g: g.global_("d").list_item(0).type_match(of))
+    asked.add("1", function, lambda g: g.global_("d").list_item(1).equals(1000))
+    asked.add("-1", function, lambda g: g.global_("d").list_item(-1).equals(2000))
+    LIST_CHANGES[how](found)
     asked.must_agree()
 
 

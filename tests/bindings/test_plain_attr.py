@@ -326,7 +326,7 @@ def test_a_descriptor_whose_own_class_changes_is_asked_about_each_time() -> None
     assert guards.check({"x": value})
 
 
-def test_a_slot_is_read_each_time() -> None:
+def test_a_change_of_a_slot_is_noticed() -> None:
     value = filled()
     value.b = 2
     guards = Guards(function_with(thing=value))
