@@ -3,6 +3,8 @@
 #pragma once
 #include <Python.h>
 
+#include "../../framelocals/cpython/capsule.h"
+
 #include "operand.h"
 
 namespace guardtree {
@@ -17,7 +19,7 @@ struct NativeFunction {
     static constexpr OperandForm form = OperandForm::code;
     static constexpr const char* annotation = "object";  // in stubs
 
-    void* context() const noexcept { return PyCapsule_GetContext(capsule); }
+    void* context() const noexcept { return context_of(capsule); }
 
 protected:
     static bool read_named(PyObject* from, const char* name, const char* expects,

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include "../../framelocals/cpython/capsule.h"
 #include "../../framelocals/views/view.h"
 #include "../support/interpreter.h"
 
@@ -99,6 +100,15 @@ TEST_F(CPythonLayout, the_marks_of_a_slot_are_no_part_of_the_pointer) {
         EXPECT_EQ(slot_object(word | mark), Py_None);
         EXPECT_EQ(slot_object(mark), nullptr);
     }
+}
+
+TEST_F(CPythonLayout, a_capsule_keeps_its_context_where_it_is_read) {
+    int pointer = 0;
+    int context = 0;
+    const auto capsule = Owned<>::steal(PyCapsule_New(&pointer, "name", nullptr));
+    EXPECT_EQ(context_of(capsule.get()), nullptr);
+    ASSERT_EQ(PyCapsule_SetContext(capsule.get(), &context), 0);
+    EXPECT_EQ(context_of(capsule.get()), &context);
 }
 
 TEST_F(CPythonLayout, the_file_is_of_the_running_series) {

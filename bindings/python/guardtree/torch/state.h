@@ -114,7 +114,8 @@ template <class Read>
     return value << field.shift;
 }
 
-uint64_t modes_now(uint64_t mask, const ThreadState& thread) {
+[[gnu::always_inline]] inline uint64_t modes_now(uint64_t mask,
+                                                 const ThreadState& thread) {
     const at::Context& context = *aten().context;
     const auto of_context = [&](const auto& setting) -> uint64_t {
         return context.*member_of(setting);
@@ -135,7 +136,7 @@ uint64_t modes_now(uint64_t mask, const ThreadState& thread) {
 }
 
 /// What torch allows CUDA's operations on float32.
-uint64_t precisions_now() {
+[[gnu::always_inline]] inline uint64_t precisions_now() {
     const auto& [matmul, conv, rnn] = CudaPrecisions::now();
     constexpr auto tf32 = at::Float32Precision::TF32;
     return put(field_of("allow_tf32"), matmul == tf32) |
@@ -175,11 +176,7 @@ GraphHooks graph_of(PyObject* hook) {
     return is_plain ? no_graphs : unknown_hooks;
 }
 
-/// Whether the hooks of saved tensors are two graphs: those Dynamo makes a part of what
-/// it compiles.
-GraphHooks graph_hooks_now(const ThreadState& thread) {
-    if (thread.saved_tensor_hooks->stack.empty()) [[likely]]
-        return no_graphs;
+[[gnu::cold, gnu::noinline]] GraphHooks graph_hooks_on_top() {
     const auto hooks = aten().top_hooks(true);
     if (!hooks) return no_graphs;
     GraphHooks found = two_graphs;
@@ -190,7 +187,14 @@ GraphHooks graph_hooks_now(const ThreadState& thread) {
     return found;
 }
 
-uint64_t settings_now(uint64_t mask, const ThreadState& thread) {
+/// Whether the hooks of saved tensors are two graphs: those Dynamo makes a part of what
+/// it compiles.
+[[gnu::always_inline]] inline GraphHooks graph_hooks_now(const ThreadState& thread) {
+    return thread.saved_tensor_hooks->stack.empty() ? no_graphs : graph_hooks_on_top();
+}
+
+[[gnu::always_inline]] inline uint64_t settings_now(uint64_t mask,
+                                                    const ThreadState& thread) {
     const Aten& at = aten();
     const at::Context& context = *at.context;
     const auto of_context = [&](const auto& setting) {
