@@ -287,7 +287,7 @@ bool TextReader::integer_text(SyntaxId id, std::string& text) {
     return is_read;
 }
 
-/// A value, its length, or a part of its shape, with or without int64(...).
+/// A value, its length, a size or a stride of it, with or without int64(...).
 bool TextReader::integer_leaf(SyntaxId id, std::string& text) {
     const SyntaxId marked = argument_of(syntax_, id, "int64");
     if (marked != no_syntax) id = marked;

@@ -141,7 +141,8 @@ bool WhatStays::compares_item(Value owner, Py_ssize_t index) {
     const Py_ssize_t& size = reinterpret_cast<PyVarObject*>(owner.object)->ob_size;
     compare(Stay::compared, &size, reinterpret_cast<const void*>(size));
     if (PyList_Check(owner.object)) {
-        // One after the other: a list that shrinks frees them.
+        // As tests, not as words: a list that changes may free them, so that an item
+        // is read only where they have not moved.
         PyObject** const& items =
             reinterpret_cast<PyListObject*>(owner.object)->ob_item;
         compare(Stay::compared, &items, items);

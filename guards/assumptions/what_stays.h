@@ -18,7 +18,8 @@ namespace guardtree {
 
 /// The words, tests and watched dicts of an assumption that is being armed. A function
 /// `keeps_...` notes what has to stay for a fact to stay, and returns false if nothing
-/// can tell; `keep_...` returns what is then known of the value that was fetched.
+/// can tell; `keep_...` returns what is then known of the value that was fetched;
+/// `compares_...` notes a place that is compared, and says nothing of what is in it.
 /// Nothing here runs user code.
 class WhatStays {
 public:
@@ -69,10 +70,11 @@ protected:
     Stay keep_plain(Value value, PyObject* name, PyObject* found);
 
     /// Compares the slot, or the field of a named tuple, in which plain_attribute has
-    /// found what it gives. False if it lies elsewhere.
+    /// found what it gives. The object there may be another one at the same address.
+    /// False if it lies elsewhere, or if nothing tells of the class.
     bool compares_place(Value value, PyObject* name);
 
-    /// Compares the place of an item of a list or a tuple.
+    /// The same of an item of a list or a tuple.
     bool compares_item(Value owner, Py_ssize_t index);
 
     /// Notes that a part of a dict is read, and what tells of its changes. `value`: the

@@ -223,9 +223,10 @@ std::string IntegerExpression::why_undefined(PyObject* const* values,
         return path + " is not a tensor that has this dimension";
     }
     case Mode::rank: {
-        TensorShape unused;
-        if (read_tensor_shape(values[stopped->source], unused)) break;
-        return path + " is not a tensor";
+        TensorShape shape;
+        const bool is_tensor = read_tensor_shape(values[stopped->source], shape);
+        if (is_tensor && shape.rank != unknown_tensor_rank) break;
+        return path + " is not a tensor" + (is_tensor ? " that tells its rank" : "");
     }
     default: break;
     }

@@ -32,6 +32,10 @@ private:
         return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || (c & 0x80);
     }
 
+    static bool is_digit(char c) noexcept {
+        return std::isdigit(static_cast<unsigned char>(c));
+    }
+
     static const IntegerOperatorText* find_operator(std::string_view word) noexcept {
         return std::ranges::find(integer_operator_texts, word,
                                  &IntegerOperatorText::word);
@@ -205,7 +209,7 @@ private:
                 "a number, a name, len(name), name.shape[0], stride_of(name, 0), "
                 "name.ndim or '('");
         }
-        if (std::isdigit(static_cast<unsigned char>(token_[0]))) return literal();
+        if (is_digit(token_[0])) return literal();
         const bool is_call = rest_.starts_with("(");
         if (is_call && token_ == "len") return call(Kind::length);
         if (is_call && token_ == "stride_of") return call(Kind::stride);
@@ -219,15 +223,16 @@ private:
     int call(Kind kind) {
         next();
         next();
-        if (token_.empty() || !is_word(token_[0]) || precedence_ != 0)
-            return refuse("a name");
+        const bool is_name =
+            !token_.empty() && is_word(token_[0]) && !is_digit(token_[0]);
+        if (!is_name || precedence_ != 0) return refuse("a name");
         const int name = builder_.name_number(token_);
         next();
         int64_t index = 0;
         if (kind == Kind::stride) {
-            if (!demand(",") || !dimension(index)) return -1;
+            if (!demand_token(",") || !dimension(index)) return -1;
         }
-        if (!demand(")")) return -1;
+        if (!demand_token(")")) return -1;
         return added(builder_.add_value(kind, name, index));
     }
 
@@ -241,11 +246,11 @@ private:
         if (token_ != "shape") return refuse("shape[...] or ndim");
         next();
         int64_t index = 0;
-        if (!demand("[") || !dimension(index) || !demand("]")) return -1;
+        if (!demand_token("[") || !dimension(index) || !demand_token("]")) return -1;
         return added(builder_.add_value(Kind::size, name, index));
     }
 
-    bool demand(std::string_view token) {
+    bool demand_token(std::string_view token) {
         if (token_ != token) {
             refuse("'" + std::string(token) + "'");
             return false;

@@ -4,6 +4,7 @@
 
 #include <structmember.h>
 
+#include "../../framelocals/cpython/member.h"
 #include "../../framelocals/cpython/tuple_field.h"
 
 #include "static_attribute.h"
@@ -138,6 +139,7 @@ PlainPlace find_place(PyTypeObject* type, PyObject* name, PyObject* value) noexc
     if (slot_content(found.get(), value).is_slot) {
         const auto* member =
             reinterpret_cast<const PyMemberDescrObject*>(found.get())->d_member;
+        if (is_after_items(*member)) return {};  // elsewhere in each value
         return {.kind = PlaceKind::slot,
                 .is_lasting = true,
                 .is_optional = member->type == T_OBJECT_EX,

@@ -6,6 +6,7 @@
 
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/cpython/dict_layout.h"
+#include "../../framelocals/cpython/member.h"
 
 #include "instance_attribute.h"
 
@@ -25,7 +26,7 @@ public:
         unsigned tag = 0;
         /// One more than the number of keys that instances shared when the name was not
         /// among them: such keys are added, but never removed. 0 if that is not known.
-        uint32_t shared_keys = 0;
+        uint32_t key_count_plus_one = 0;
         PyObject* name = nullptr;
     };
 
@@ -128,7 +129,7 @@ SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept {
     const bool is_optional = definition.type == T_OBJECT_EX;
     if (!is_optional && definition.type != T_OBJECT) return {};
     if (definition.flags & audited) return {};
-    const char* place = reinterpret_cast<const char*>(value) + definition.offset;
+    const char* place = place_of_member(value, definition);
     PyObject* content = *reinterpret_cast<PyObject* const*>(place);
     if (!content && !is_optional) content = Py_None;
     return {true, content};
@@ -146,9 +147,9 @@ const KeyTable* shared_keys(PyObject* value, PyTypeObject* type) noexcept {
 /// a search.
 bool is_known_absent(const AbsentNames::Entry* entry, PyObject* value,
                      PyTypeObject* type) noexcept {
-    if (!entry || !entry->shared_keys) return false;
+    if (!entry || !entry->key_count_plus_one) return false;
     const KeyTable* const keys = shared_keys(value, type);
-    return keys && keys->entry_count + 1 == entry->shared_keys;
+    return keys && keys->entry_count + 1 == entry->key_count_plus_one;
 }
 
 [[gnu::noinline]] bool search_static_attribute(PyObject* value,
@@ -169,7 +170,7 @@ bool is_known_absent(const AbsentNames::Entry* entry, PyObject* value,
     if (is_type) return false;
     const KeyTable* const keys = shared_keys(value, type);
     if (keys && entry && find_string(*keys, {name, hash_of_str(name)}) < 0) {
-        entry->shared_keys = static_cast<uint32_t>(keys->entry_count + 1);
+        entry->key_count_plus_one = static_cast<uint32_t>(keys->entry_count + 1);
         return false;
     }
     if (type->tp_dictoffset > 0) {  // not managed by CPython

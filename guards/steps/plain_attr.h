@@ -15,8 +15,9 @@ struct PlainAttr {
             "tuple, or a class; from the value itself, if that is a class, functions "
             "and properties too. Also `__class__`, and `__name__` of a class that "
             "Python code made. Fetches nothing if getattr binds a descriptor, from "
-            "modules (see `module_attr`), what only a metaclass has, and if the type "
-            "has a `__getattribute__` other than object's or type's.",
+            "modules (see `module_attr`), slots behind the items of a tuple, what only "
+            "a metaclass has, and if the type has a `__getattribute__` other than "
+            "object's or type's.",
         .python = "plain_attr(value, name)",
         .reads = Reads::class_and_attribute,
     };

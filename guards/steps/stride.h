@@ -11,7 +11,7 @@ struct Stride {
         .name = "stride",
         .summary =
             "A tensor's stride in one dimension, as an int, in the library's own unit: "
-            "bytes in NumPy, elements elsewhere. An int above 256 is made for it; in "
+            "bytes in NumPy, elements elsewhere. CPython may make an int for it; in "
             "integers relations `stride_of(x, 0)` reads the number itself.",
         .python = "stride_of(value, index)",
     };

@@ -180,7 +180,7 @@ struct TensorReader {
 };
 
 inline constexpr uint32_t TensorReader::current_version =
-    5 | sizeof(TensorPattern) << 8 | sizeof(TensorFacts) << 16 |
+    5 | sizeof(TensorPattern) << 8 | (sizeof(TensorFacts) + sizeof(TensorShape)) << 16 |
     sizeof(TensorReader) << 24;
 
 /// The name of the capsules that pass a TensorReader to guardtree.

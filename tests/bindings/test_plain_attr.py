@@ -326,6 +326,29 @@ def test_a_descriptor_whose_own_class_changes_is_asked_about_each_time() -> None
     assert guards.check({"x": value})
 
 
+@pytest.mark.skipif(sys.version_info < (3, 15), reason="tuples have no slots")
+def test_a_slot_behind_the_items_of_a_tuple() -> None:
+    kind = type("Slots", (tuple,), {"__slots__": ("a", "b")})
+    for items in ((), (1,), (1, 2, 3)):
+        value = kind(items)
+        value.a = 5000
+        guards = gt.GuardManager(function_with())
+        guards.local("x").slot("a").equals(5000)
+        guards.local("x").has_static_attr("a")
+        for _ in range(4):
+            assert guards.check({"x": value})
+        plain = gt.GuardManager(function_with())
+        plain.local("x").plain_attr("a").exists()
+        assert not plain.check({"x": value})
+        with pytest.raises(LookupError):
+            plain_attr(value, "a")
+        value.a = 1
+        assert not guards.check({"x": value})
+        empty = gt.GuardManager(function_with())
+        empty.local("x").has_static_attr("b")
+        assert not empty.check({"x": value})
+
+
 def test_a_change_of_a_slot_is_noticed() -> None:
     value = filled()
     value.b = 2

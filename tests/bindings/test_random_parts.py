@@ -31,6 +31,14 @@ class Below(First):
     __slots__ = ("c",)
 
 
+class Listed(list):  # type: ignore[type-arg]
+    """A list, with attributes."""
+
+
+class OtherListed(list):  # type: ignore[type-arg]
+    """Another class of the same layout."""
+
+
 Pair = namedtuple("Pair", "a b")  # noqa: PYI024
 Triple = namedtuple("Triple", "c a b")  # noqa: PYI024
 CLASSES = (First, Second, Below, Pair, Triple)
@@ -78,7 +86,9 @@ class World:
         return Pair(self.value(), self.value())
 
     def some_items(self) -> Any:
-        return [self.value() for _ in range(self.pick.choice((0, 1, 2, 2, 3, 4)))]
+        kind = self.pick.choice((list, list, Listed, OtherListed))
+        size = self.pick.choice((0, 1, 2, 2, 3, 4))
+        return kind(self.value() for _ in range(size))
 
     def some_pair(self) -> Any:
         return tuple(self.value() for _ in range(self.pick.choice((0, 1, 2, 2, 3))))
@@ -98,6 +108,8 @@ class World:
     def change_class(self) -> None:
         with suppress(TypeError):
             self.names["slotted"].__class__ = self.pick.choice((First, Second))
+        with suppress(TypeError):
+            self.names["items"].__class__ = self.pick.choice((Listed, OtherListed))
 
     def change_descriptor(self) -> None:
         """A property, the descriptor of the other name, or none."""

@@ -95,7 +95,8 @@ TEST_F(IntegerExpressionTest, says_where_a_text_is_wrong) {
     EXPECT_EQ(refusal("stride_of(a, b) == 1"),
               "column 14: expected a dimension, as a number, found 'b'");
     EXPECT_EQ(refusal("stride_of(a, 0 == 1"), "column 16: expected ')', found '=='");
-    EXPECT_EQ(refusal("stride_of(1, 0) == 1"), "column 8: expected a name");
+    EXPECT_EQ(refusal("stride_of(1, 0) == 1"), "column 11: expected a name, found '1'");
+    EXPECT_EQ(refusal("len(2x) == 1"), "column 5: expected a name, found '2x'");
     EXPECT_EQ(refusal("a == b c"),
               "column 8: expected an operator or the end, found 'c'");
     EXPECT_EQ(refusal("(a == b"), "column 8: expected ')', found the end");

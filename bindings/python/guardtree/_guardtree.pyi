@@ -396,9 +396,9 @@ class GuardManager:
         or a class; from the value itself, if that is a class, functions and
         properties too. Also `__class__`, and `__name__` of a class that Python code
         made. Fetches nothing if getattr binds a descriptor, from modules (see
-        `module_attr`), what only a metaclass has, and if the type has a
-        `__getattribute__` other than object's or type's. In Python:
-        `plain_attr(value, name)`."""
+        `module_attr`), slots behind the items of a tuple, what only a metaclass
+        has, and if the type has a `__getattribute__` other than object's or type's.
+        In Python: `plain_attr(value, name)`."""
 
     def referent(self) -> GuardManager:
         """The object of a weakref.ref (or a subclass), while it lives. In Python:
@@ -426,7 +426,7 @@ class GuardManager:
 
     def stride(self, index: int) -> GuardManager:
         """A tensor's stride in one dimension, as an int, in the library's own unit:
-        bytes in NumPy, elements elsewhere. An int above 256 is made for it; in
+        bytes in NumPy, elements elsewhere. CPython may make an int for it; in
         integers relations `stride_of(x, 0)` reads the number itself. In Python:
         `stride_of(value, index)`."""
 

@@ -26,6 +26,7 @@ OF_CLASS: Any = vars(object)["__class__"]
 CLASS_NAME: Any = vars(type)["__name__"]
 FLAGS: Any = vars(type)["__flags__"]
 DICT_OFFSET: Any = vars(type)["__dictoffset__"]
+ITEM_SIZE: Any = vars(type)["__itemsize__"]
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 UNBOUND_IN_CLASS = (
     property, types.FunctionType, types.WrapperDescriptorType,
@@ -121,6 +122,13 @@ def slot_value(value: Any, name: str) -> Any:
     return content
 
 
+def is_behind_items(found: types.MemberDescriptorType, kind: type) -> bool:
+    """Whether a slot of `kind` lies behind items, as in a tuple since 3.15."""
+    has_items = ITEM_SIZE.__get__(kind) != 0
+    owner = dict_of_type(found.__objclass__)
+    return has_items and named(owner, "__slots__") is not MISSING
+
+
 def plain_attr(value: Any, name: str) -> Any:
     """The attribute that ``getattr`` returns, if it runs no code and makes no object.
 
@@ -143,6 +151,8 @@ def plain_attr(value: Any, name: str) -> Any:
     if found is OF_CLASS:
         return kind
     if type(found) is types.MemberDescriptorType:
+        if is_behind_items(found, kind):
+            raise LookupError(name)
         try:
             return slot_value(value, name)
         except (AttributeError, TypeError):  # empty, or of another layout
@@ -210,6 +220,8 @@ def lacks_plain_attr(value: Any, name: str) -> bool:
         return False
     found = found_in_mro(kind, name)
     if type(found) is types.MemberDescriptorType:
+        if is_behind_items(found, kind):
+            return False
         try:
             slot_value(value, name)
         except AttributeError:
