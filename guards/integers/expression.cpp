@@ -46,7 +46,7 @@ struct IntegerExpression::Machine {
     size_t depth = 0;
     int64_t stack[max_depth];
     int64_t kept[max_kept];
-    /// Of the tensor that was read last. Most conditions read one.
+    /// Of the tensor whose shape was read last. Most conditions read one.
     TensorShape shape;
     uint16_t shaped = 0;  ///< the index of its name
 

@@ -152,6 +152,7 @@ bool is_known_absent(const AbsentNames::Entry* entry, PyObject* value,
     return keys && keys->entry_count + 1 == entry->key_count_plus_one;
 }
 
+/// Apart, so that a known absence needs no stack frame.
 [[gnu::noinline]] bool search_static_attribute(PyObject* value,
                                                PyObject* name) noexcept {
     PyTypeObject* const type = Py_TYPE(value);

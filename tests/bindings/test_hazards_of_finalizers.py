@@ -158,7 +158,7 @@ LIST_CHANGES: dict[str, Callable[[list[Any]], Any]] = {
 
 
 def stored_in_slot(thing: Any, value: Any) -> None:
-    """Specialised by then."""
+    """Specialised by then for slots; `stored` is for attributes in dicts."""
     thing.a = value
 
 

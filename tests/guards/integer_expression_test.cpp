@@ -1,8 +1,9 @@
 // Integer expressions: parsing, 64-bit arithmetic, refusals.
 // SPDX-License-Identifier: MIT
+#include "../../guards/integers/expression.h"
+
 #include <gtest/gtest.h>
 
-#include "../../guards/integers/expression.h"
 #include "../support/interpreter.h"
 #include "../support/python.h"
 
