@@ -43,6 +43,7 @@ public:
                 return false;
             }
         }
+        test_words_.push_back(KeptWord::that_differs());
         return true;
     }
 

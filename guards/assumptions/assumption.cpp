@@ -86,15 +86,15 @@ bool Assumption::words_differ() const noexcept {
         return give_up_words();
     const Op* const ops = program.ops().data();
     const KeptWord* const first = test_words_.data();
-    const KeptWord* const last = first + test_words_.size();
-    for (const KeptWord* word = first; word != last; ++word) {
+    for (const KeptWord* word = first;; ++word) {
         if (word_at(word->at) == word->expected) [[likely]]
             continue;
-        const AssumptionTest& test = tests_[static_cast<size_t>(word - first)];
+        const auto number = static_cast<size_t>(word - first);
+        if (number == tests_.size()) return Answer::holds;
+        const AssumptionTest& test = tests_[number];
         if (!passes(test, ops, view)) [[unlikely]]
             return give_up(test);
     }
-    return Answer::holds;
 }
 
 /// A kind's answer is the run's: the tests before it reached its value. What else

@@ -71,6 +71,11 @@ struct AssumptionTest {
 struct KeptWord {
     const void* at;
     const void* expected;
+
+    static KeptWord that_differs() noexcept {
+        static const void* const word = nullptr;
+        return {&word, &word};
+    }
 };
 
 /// A value that the run fetches and a relation reads.
@@ -154,7 +159,7 @@ private:
     std::vector<KeptWord> words_;
     std::vector<AssumptionTest> tests_;
     /// The word that each test compares, or a word that always differs if the test does
-    /// more. Most tests only compare a word.
+    /// more. Most tests only compare a word. One that differs ends them.
     std::vector<KeptWord> test_words_;
     std::vector<uint32_t> word_ops_;  ///< that the words are about
     std::vector<DictUse> uses_;

@@ -191,11 +191,10 @@ void WhatStays::compare(Stay stay, const void* at, const void* expected,
 }
 
 void WhatStays::add(const AssumptionTest& test) {
-    static const void* const word = nullptr;
     const bool is_word = test.kind == TestKind::word || test.kind == TestKind::tag;
     tests_.push_back(test);
     test_words_.push_back(is_word ? KeptWord{test.at, test.expected}
-                                  : KeptWord{&word, &word});
+                                  : KeptWord::that_differs());
 }
 
 void WhatStays::compare_size(Value value) {

@@ -137,17 +137,31 @@ SlotContent slot_content(PyObject* descriptor, PyObject* value) noexcept {
 
 namespace {
 
-/// The keys that instances of a type share, if the value keeps its attributes by them.
+/// The keys that instances of a type share, if the value keeps its attributes by them:
+/// inline, or in a dict that still has those keys.
 const KeyTable* shared_keys(PyObject* value, PyTypeObject* type) noexcept {
-    return has_managed_dict(type) && instance_values(value, type) ? instance_keys(type)
-                                                                  : nullptr;
+    if (!has_managed_dict(type)) return nullptr;
+    const KeyTable* const keys = instance_keys(type);
+    if (instance_values(value, type)) return keys;
+    PyObject* const dict = managed_dict(value);
+    return dict && dict_keys(dict) == keys ? keys : nullptr;
+}
+
+/// Whether a value of a type with a managed dict has no attributes of its own. Up to
+/// 3.12 a tensor has no inline values, and an empty dict once somebody asks for it.
+bool has_nothing_itself(PyObject* value, PyTypeObject* type) noexcept {
+    if (instance_values(value, type)) return false;
+    PyObject* const dict = managed_dict(value);
+    return !dict || PyDict_GET_SIZE(dict) == 0;
 }
 
 /// Whether neither the type nor its instances' keys have the name. False if that takes
-/// a search.
+/// a search, as for a class, whose dict is not managed.
 bool is_known_absent(const AbsentNames::Entry* entry, PyObject* value,
                      PyTypeObject* type) noexcept {
-    if (!entry || !entry->key_count_plus_one) return false;
+    if (!entry || !has_managed_dict(type)) return false;
+    if (has_nothing_itself(value, type)) return true;
+    if (!entry->key_count_plus_one) return false;
     const KeyTable* const keys = shared_keys(value, type);
     return keys && keys->entry_count + 1 == entry->key_count_plus_one;
 }

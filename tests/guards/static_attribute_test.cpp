@@ -73,6 +73,35 @@ TEST_F(StaticAttribute, in_inline_values_a_name_is_found_while_it_has_a_value) {
     EXPECT_FALSE(has("c", "z"));
 }
 
+// Each question is asked twice: the second answer may be a remembered one.
+TEST_F(StaticAttribute, an_absence_ends_when_a_dict_gets_the_name) {
+    names.run(
+        "class C: pass\n"
+        "empty = C(); vars(empty)\n"
+        "shared = C(); shared.b = 1; vars(shared)\n"
+        "own = C(); vars(own)[1] = 1\n"
+        "class Dict(dict): pass\n"
+        "given = C(); given.__dict__ = Dict()\n"
+        "every = [empty, shared, own, given]");
+    const auto expect_each = [&](bool is_there) {
+        for (const char* each : {"empty", "shared", "own", "given"}) {
+            EXPECT_EQ(has(each), is_there) << each;
+            EXPECT_EQ(has(each), is_there) << each;
+        }
+    };
+    expect_each(false);
+    names.run("for each in every: each.a = 1");
+    expect_each(true);
+    names.run("for each in every: del each.a");
+    expect_each(false);
+    names.run("for each in every: each.__dict__ = {'a': 1}");
+    expect_each(true);
+    names.run("for each in every: del each.__dict__");
+    expect_each(false);
+    names.run("C.a = 1");
+    expect_each(true);
+}
+
 TEST_F(StaticAttribute, an_odd_key_in_a_class_is_passed_over) {
     names.run(
         "class S(str):\n"
