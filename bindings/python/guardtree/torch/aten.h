@@ -234,16 +234,24 @@ inline ThreadCount thread_count_of_thread() {
     return is_openmp ? at.openmp_threads : at.thread_count;
 }
 
-/// The calling thread's. torch's own functions take several ns each, and so does a
-/// thread_local of another library.
-inline const ThreadState& thread_state() {
+/// The calling thread's, empty at first. torch's own functions take several ns each,
+/// and so does a thread_local of another library.
+inline ThreadState& known_thread_state() {
     static constinit thread_local ThreadState known GUARDTREE_NEAR_THREAD_LOCAL{};
-    if (!known.autograd) [[unlikely]] {
-        known = {&c10::AutogradState::get_tls_state(), &aten().torch_function(),
-                 &aten().saved_tensor_hooks(), &c10::impl::raw_local_dispatch_key_set,
-                 thread_count_of_thread()};
-    }
     return known;
+}
+
+[[gnu::cold, gnu::noinline]] inline void find_thread_state() {
+    known_thread_state() = {&c10::AutogradState::get_tls_state(),
+                            &aten().torch_function(), &aten().saved_tensor_hooks(),
+                            &c10::impl::raw_local_dispatch_key_set,
+                            thread_count_of_thread()};
+}
+
+inline const ThreadState& thread_state() {
+    if (!known_thread_state().autograd) [[unlikely]]
+        find_thread_state();
+    return known_thread_state();
 }
 
 }  // namespace

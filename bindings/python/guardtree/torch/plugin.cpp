@@ -300,6 +300,10 @@ struct TorchReader {
         return static_cast<const char*>(data) + facts.storage_offset * facts.item_bytes;
     }
 
+    static bool knows_thread() noexcept { return known_thread_state().autograd; }
+
+    static void meet_thread() noexcept { find_thread_state(); }
+
     static uint64_t local_keys(uint64_t keys) noexcept {
         const c10::impl::LocalDispatchKeySet local = thread_state().local_keys();
         return (keys | local.included_.raw_repr()) & ~local.excluded_.raw_repr();
