@@ -12,6 +12,7 @@ import sys
 import types
 import weakref
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -65,18 +66,24 @@ class Kept:
         """A constant, or a value of this tree."""
         return constant(told) if isinstance(told, str) else self.values[told]
 
-    def check(self) -> bool:
-        """The verdict on the objects made here, with their modules in place."""
+    @contextmanager
+    def modules_in_place(self) -> Iterator[None]:
+        """A scope in which the modules that the tree names are those made here."""
         with_modules = {**sys.modules}
         sys.modules.update(self.modules)
         try:
-            return self.guards.check(self.locals)
+            yield
         finally:
             for name in self.modules:
                 if name in with_modules:
                     sys.modules[name] = with_modules[name]
                 else:
                     del sys.modules[name]
+
+    def check(self) -> bool:
+        """The verdict on the objects made here, with their modules in place."""
+        with self.modules_in_place():
+            return self.guards.check(self.locals)
 
 
 def constant(text: str) -> Any:

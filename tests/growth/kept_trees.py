@@ -19,20 +19,15 @@ def counted(name: str) -> None:
     """Its checks, in a loop, between two marks."""
     kept = lookalike.load(name)
     check, values = kept.guards.check, kept.locals
-    replaced = {each: sys.modules.get(each) for each in kept.modules}
-    sys.modules.update(kept.modules)
-    assert all(check(values) for _ in range(5)), name
-    gc.collect()
-    gc.disable()
-    os.getloadavg()
-    for _ in range(CHECKS):
-        check(values)
-    os.getloadavg()
-    gc.enable()
-    for each, module in replaced.items():
-        del sys.modules[each]
-        if module is not None:
-            sys.modules[each] = module
+    with kept.modules_in_place():
+        assert all(check(values) for _ in range(5)), name
+        gc.collect()
+        gc.disable()
+        os.getloadavg()
+        for _ in range(CHECKS):
+            check(values)
+        os.getloadavg()
+        gc.enable()
 
 
 if __name__ == "__main__":
