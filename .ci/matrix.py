@@ -244,7 +244,8 @@ def try_row(row: Row, interpreters: Interpreters, deadline: float) -> Outcome:
             said = [re.sub(r" in [\d.]+s.*", "", line) for line in lines]
             setattr(outcome, runner, " + ".join(said) or "-")
         if outcome.reason:
-            print("\n".join([*failed_ctests(text), *text.splitlines()[-60:]]))
+            shown = [*failed_ctests(text), *failed_pytests(text)]
+            print("\n".join([*shown, *text.splitlines()[-60:]]))
     except Unavailable as error:
         outcome.reason = str(error)
     outcome.seconds = time.monotonic() - start
@@ -263,6 +264,14 @@ def failed_ctests(log: str) -> list[str]:
     passed = r"^\[ RUN .*\n\[ +OK .*\n|^\[-+\].*\n|^\n"
     found = re.findall(verdict + output, log, re.M)[:5]
     return [re.sub(passed, "", each, flags=re.M)[:4000] for each in found]
+
+
+def failed_pytests(log: str) -> list[str]:
+    """The end of what each pytest that failed printed: its last failure, and the names
+    of all. Those of a row that several ran are far up in a log."""
+    begin, end = r"^=+ (?:ERRORS|FAILURES) =+\n", r"=+ .*\b(?:errors?|failed)\b.* =+$"
+    found = re.findall(rf"{begin}(?:(?!=+ test session).*\n)*?{end}", log, re.M)
+    return [each[-4000:] for each in found]
 
 
 def counts(outcome: Outcome) -> tuple[int, int, int]:
