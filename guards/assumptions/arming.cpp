@@ -43,7 +43,7 @@ public:
                 return false;
             }
         }
-        test_words_.push_back(KeptWord::that_differs());
+        finish_tests();
         return true;
     }
 
@@ -56,6 +56,7 @@ public:
         assumption_.word_ops_ = std::move(word_ops_);
         assumption_.tests_ = std::move(tests_);
         assumption_.test_words_ = std::move(test_words_);
+        assumption_.calls_ = std::move(calls_);
         assumption_.held_ = std::move(held_);
         assumption_.builtins_ = builtins_;
         assumption_.armed_for_ = start;
@@ -137,12 +138,11 @@ private:
             if (compares_item(source, step.index.value)) return Stay::unknown;
         }
         if (!is_known_part(op, source)) {
-            add({source.object,
-                 child,
-                 number_,
-                 AssumptionTest::Kind::step,
-                 {},
-                 fetch_of_step(op.code())});
+            add({.at = source.object,
+                 .expected = child,
+                 .op = number_,
+                 .kind = AssumptionTest::Kind::step,
+                 .fetch = fetch_of_step(op.code())});
         }
         return Stay::unknown;
     }
@@ -159,14 +159,19 @@ private:
             const Value value = source_of(op);
             need_operands(kind);
             if (!is_kept(kind, value)) {
-                AssumptionTest test{value.object, nullptr, number_,
-                                    AssumptionTest::Kind::check,
-                                    check_of_kind(op.code())};
+                AssumptionTest test{.at = value.object,
+                                    .expected = nullptr,
+                                    .op = number_,
+                                    .kind = AssumptionTest::Kind::check,
+                                    .check = check_of_kind(op.code())};
                 if constexpr (sizeof(T) <= sizeof(test.expected)) {
                     std::memcpy(&test.expected, &kind, sizeof(T));
                     test.kind = AssumptionTest::Kind::near_check;
                 }
                 add(test);
+                if constexpr (HasExactType<T>) {
+                    if (kind.exact_type()) need_not_compare_type(value);
+                }
             }
         }
     }

@@ -62,8 +62,17 @@ struct AssumptionTest {
     const void* expected;
     uint32_t op;
     Kind kind;
-    KindCheck check = nullptr;  ///< of a kind
-    StepFetch fetch = nullptr;  ///< of a step
+
+    union {
+        KindCheck check = nullptr;  ///< of a kind
+        StepFetch fetch;            ///< of a step
+    };
+
+    bool is_word() const noexcept { return kind == Kind::word || kind == Kind::tag; }
+
+    bool is_check() const noexcept {
+        return kind == Kind::check || kind == Kind::near_check;
+    }
 };
 
 /// A word of something that is alive as long as the assumption is armed, so that it may
@@ -72,10 +81,23 @@ struct KeptWord {
     const void* at;
     const void* expected;
 
-    static KeptWord that_differs() noexcept {
-        static const void* const word = nullptr;
-        return {&word, &word};
+    /// A word that is not what the next two expect.
+    static constexpr const void* nothing = nullptr;
+
+    /// One that differs, and stands for a test that does more than compare.
+    static KeptWord of(const AssumptionTest& test) noexcept {
+        return {&nothing, &test};
     }
+
+    /// One that differs, after the last.
+    static KeptWord end() noexcept { return {&nothing, &nothing}; }
+
+    /// The test that it stands for; null of a word.
+    const AssumptionTest* test() const noexcept {
+        return at == &nothing ? static_cast<const AssumptionTest*>(expected) : nullptr;
+    }
+
+    bool is_end() const noexcept { return expected == &nothing; }
 };
 
 /// A value that the run fetches and a relation reads.
@@ -158,9 +180,11 @@ private:
     std::vector<HandedValue> handed_;  ///< read only while it holds
     std::vector<KeptWord> words_;
     std::vector<AssumptionTest> tests_;
-    /// The word that each test compares, or a word that always differs if the test does
-    /// more. Most tests only compare a word. One that differs ends them.
+    /// The word that each test compares; most tests do no more. Then the end.
     std::vector<KeptWord> test_words_;
+    /// Copies of the tests that do more, so that a check reads no others: how long that
+    /// of a large model takes goes by the cache lines that it reads.
+    std::vector<AssumptionTest> calls_;
     std::vector<uint32_t> word_ops_;  ///< that the words are about
     std::vector<DictUse> uses_;
     References held_;

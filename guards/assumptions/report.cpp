@@ -36,7 +36,7 @@ void add(const Program& program, size_t begin, AssumptionReport& to) {
     }
     std::vector<uint32_t> reread;
     for (const AssumptionTest& test : assumption.tests()) {
-        if (test.check) reread.push_back(test.op);
+        if (test.is_check()) reread.push_back(test.op);
     }
     to.reread += reread.size();
     to.compared +=

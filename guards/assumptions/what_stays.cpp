@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "what_stays.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/dict_watch.h"
 #include "../objects/dict_lookup.h"
@@ -186,15 +189,19 @@ void WhatStays::compare(Stay stay, const void* at, const void* expected,
         words_.push_back({at, expected});
         word_ops_.push_back(number_);
     } else {
-        add({at, expected, number_, kind});
+        add({at, expected, number_, kind, {}});
     }
 }
 
-void WhatStays::add(const AssumptionTest& test) {
-    const bool is_word = test.kind == TestKind::word || test.kind == TestKind::tag;
-    tests_.push_back(test);
-    test_words_.push_back(is_word ? KeptWord{test.at, test.expected}
-                                  : KeptWord::that_differs());
+void WhatStays::finish_tests() {
+    std::ranges::copy_if(tests_, std::back_inserter(calls_),
+                         [](const AssumptionTest& test) { return !test.is_word(); });
+    const AssumptionTest* call = calls_.data();
+    for (const AssumptionTest& test : tests_) {
+        test_words_.push_back(test.is_word() ? KeptWord{test.at, test.expected}
+                                             : KeptWord::of(*call++));
+    }
+    test_words_.push_back(KeptWord::end());
 }
 
 void WhatStays::compare_size(Value value) {
@@ -208,8 +215,11 @@ bool WhatStays::keeps_version(PyTypeObject* type, PyObject* name) {
     if (!tag || !has_usual_mro(type)) return false;
     // After the words, of which one says that a class of the heap is alive.
     if (compared_.insert(&type->tp_version_tag).second) {
-        add({type, reinterpret_cast<const void*>(uintptr_t{tag}), number_,
-             TestKind::version});
+        add({type,
+             reinterpret_cast<const void*>(uintptr_t{tag}),
+             number_,
+             TestKind::version,
+             {}});
     }
     if (name) compare_entry(type, name);
     return true;

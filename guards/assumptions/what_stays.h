@@ -46,6 +46,11 @@ protected:
     /// same address.
     bool has_type(Value value);
 
+    /// Of a value whose type a test that was added last tells.
+    void need_not_compare_type(Value value) {
+        compared_.insert(&value.object->ob_type);
+    }
+
     /// The object keeps its attributes in a dict, and stays with it.
     bool has_dict_of(Value value);
 
@@ -89,12 +94,16 @@ protected:
     void compare(Stay stay, const void* at, const void* expected,
                  AssumptionTest::Kind kind = AssumptionTest::Kind::word);
 
-    void add(const AssumptionTest& test);
+    void add(const AssumptionTest& test) { tests_.push_back(test); }
+
+    /// After the last test: how a check reads them.
+    void finish_tests();
 
     Assumption& assumption_;
     uint32_t number_ = 0;  ///< of the op that is looked at
     std::vector<AssumptionTest> tests_;
     std::vector<KeptWord> test_words_;
+    std::vector<AssumptionTest> calls_;
     std::vector<KeptWord> words_;
     std::vector<uint32_t> word_ops_;
     std::vector<DictUse> uses_;

@@ -39,7 +39,8 @@ concept Peeks = requires(const S& step, PyObject* value, Remembered remembered) 
     noexcept->std::same_as<Borrowed<>>;
 };
 
-/// A kind that passes only values of this exact type. [tree: order, simplify]
+/// A kind that passes only values of this exact type; null for any. [tree: order,
+/// simplify; assumptions]
 template <class K>
 concept HasExactType = requires(const K& kind) {
     { kind.exact_type() } -> std::same_as<PyTypeObject*>;

@@ -35,6 +35,8 @@ struct TensorMatch {
         return std::tuple{operand("spec", &TensorMatch::spec)};
     }
 
+    PyTypeObject* exact_type() const noexcept { return spec.spec->pattern.type; }
+
     void add_keys(std::vector<Keys>& to) const { spec.add_keys(to); }
 
     Known known_by(const TensorMatch& passed) const {

@@ -6,10 +6,12 @@ listen to the dicts of classes, and compare.
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import guardtree as gt
 import pytest
 from assumed import on_global
 from hazards import Hazard, Hazards, change_of, on
@@ -119,6 +121,24 @@ def and_added_to_a_base() -> Iterator[Any]:
     a.lacks_static_attr("b")
     yield guards
     base.b = 3
+
+
+def array_of_another_class(says_type: bool) -> Iterator[Any]:
+    """Where an array's check says its type, no word is compared for that."""
+    numpy = pytest.importorskip("numpy")
+    made, other = (type("Made", (numpy.ndarray,), each) for each in ({}, {"b": 1}))
+    value = numpy.zeros(3).view(made)
+    guards, a = on(value)
+    a.tensor_match(gt.TensorSpec(shape=(3,), **({"type": made} if says_type else {})))
+    a.lacks_static_attr("b")
+    yield guards
+    value.__class__ = other
+
+
+for says_type in (False, True):
+    begin = functools.partial(array_of_another_class, says_type)
+    name = "said by its check" if says_type else "not said by its check"
+    HAZARDS.add(Hazard("__class__ of an array", name, begin, reread=None))
 
 
 class SubModule(types.ModuleType):
