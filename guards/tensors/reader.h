@@ -165,6 +165,9 @@ struct TensorReader {
     /// Returns false if the value's metadata cannot be read.
     bool (*read)(PyObject* value, const void* context, TensorFacts& to) noexcept;
     TensorMatches matches;
+    /// A function made for patterns like this one, which has `plain`; null if there is
+    /// none. The member is null if the reader has no such functions.
+    TensorMatches (*matches_plain)(const TensorPattern& plain) noexcept;
     /// Returns false if the value's metadata cannot be read.
     bool (*read_shape)(PyObject* value, const void* context, TensorShape& to) noexcept;
     /// The key set after the thread's included and excluded keys. Null if there are no
@@ -180,8 +183,17 @@ struct TensorReader {
 };
 
 inline constexpr uint32_t TensorReader::current_version =
-    5 | sizeof(TensorPattern) << 8 | (sizeof(TensorFacts) + sizeof(TensorShape)) << 16 |
+    6 | sizeof(TensorPattern) << 8 | (sizeof(TensorFacts) + sizeof(TensorShape)) << 16 |
     sizeof(TensorReader) << 24;
+
+/// The function that checks of a pattern call.
+inline TensorMatches matches_of(const TensorReader& reader,
+                                const TensorPattern& pattern) noexcept {
+    const bool may_be_special = pattern.plain && reader.matches_plain;
+    const TensorMatches found =
+        may_be_special ? reader.matches_plain(pattern) : nullptr;
+    return found ? found : reader.matches;
+}
 
 /// The name of the capsules that pass a TensorReader to guardtree.
 inline constexpr const char* tensor_reader_capsule = "guardtree.tensor_reader";
@@ -383,10 +395,11 @@ struct EagerReader {
 /// TensorReader as static members and constants. It may have `read_plain`, which reads
 /// only the facts of TensorPattern::plain, and returns false if one of them is not
 /// available. `read_plain` leaves out `late_flags`, which `has_late_flags` compares
-/// last (an EagerReader has none). It may have `read_brief`, which reads only the parts
-/// of the kind that a mask has, and with it `data_of`, the first element's address.
-/// Where `local_keys` takes calls in a thread that asks first, `meet_thread` makes
-/// them, and `knows_thread` tells whether it did.
+/// last (an EagerReader has none). It may have `matches_plain`, which gives a function
+/// for a pattern in the place of this one. It may have `read_brief`, which reads only
+/// the parts of the kind that a mask has, and with it `data_of`, the first element's
+/// address. Where `local_keys` takes calls in a thread that asks first, `meet_thread`
+/// makes them, and `knows_thread` tells whether it did.
 template <class R>
 [[gnu::always_inline]] inline bool matches_pattern(const TensorPattern& pattern,
                                                    PyObject* value,
@@ -442,10 +455,13 @@ constexpr TensorReader reader_table(const void* context = nullptr) {
         [](const TensorPattern& pattern, PyObject* value, const void* given) noexcept {
             return matches_pattern<R>(pattern, value, given);
         },
+        nullptr,
         read_shape_of<R>,
         nullptr,
         nullptr,
         nullptr};
+    if constexpr (requires(TensorPattern plain) { R::matches_plain(plain); })
+        table.matches_plain = R::matches_plain;
     if constexpr (R::knows_dispatch_keys) table.local_keys = R::local_keys;
     if constexpr (requires { R::plain_kind(0); }) table.plain_kind = R::plain_kind;
     if constexpr (requires { R::plain_dtype(0); }) table.plain_dtype = R::plain_dtype;

@@ -305,7 +305,7 @@ private:
         pattern.is_brief = !pattern.sizes && !pattern.strides && !pattern.dtype &&
                            !pattern.flags_mask && !pattern.has_dispatch_keys &&
                            !pattern.has_storage_offset;
-        to_.matches = to_.reader ? to_.reader->matches : matches_any_type;
+        to_.matches = to_.reader ? matches_of(*to_.reader, pattern) : matches_any_type;
         to_.context = to_.reader ? to_.reader->context : nullptr;
     }
 

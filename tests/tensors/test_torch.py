@@ -12,12 +12,14 @@ from typing import Any
 import guardtree as gt
 import pytest
 from guardtree import _guardtree
+from guardtree.semantics.tensors import local_keys_of
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 
 from support import NAMES, agreed, found, integers, matches, matching, step  # noqa
 
 import guardtree.torch as gtt  # noqa: E402
+from torch_values import OTHERS, any_tensor  # noqa: E402
 
 pytestmark = [
     pytest.mark.skipif(
@@ -25,10 +27,6 @@ pytestmark = [
     ),
     pytest.mark.filterwarnings("ignore::UserWarning"),
 ]
-
-
-class Sub(torch.Tensor):
-    """A plain subclass."""
 
 
 class Wrapper(torch.Tensor):
@@ -61,37 +59,6 @@ def test_an_example_gives_all_its_facts() -> None:
         "requires_grad": False,
         "dispatch_keys": keys,
     }
-
-
-OTHERS: dict[str, Any] = {
-    "dtype": lambda: torch.zeros(2, 3, dtype=torch.float64),
-    "shape": lambda: torch.zeros(3, 2),
-    "strides": lambda: torch.zeros(3, 2).t(),
-    "rank": lambda: torch.zeros(2, 3, 1),
-    "requires_grad": lambda: torch.zeros(2, 3, requires_grad=True),
-    "meta": lambda: torch.zeros(2, 3, device="meta"),
-    "sparse": lambda: torch.eye(3)[:2].to_sparse(),
-    "csr": lambda: torch.eye(3)[:2].to_sparse_csr(),
-    "quantised": lambda: torch.quantize_per_tensor(
-        torch.zeros(2, 3), 1.0, 0, torch.quint8
-    ),
-    "negative": lambda: torch._neg_view(torch.zeros(2, 3)),
-    "conjugate": lambda: torch.zeros(2, 3, dtype=torch.complex64).conj(),
-    "expanded": lambda: torch.zeros(3).expand(2, 3),
-    "nested": lambda: torch.nested.nested_tensor([torch.zeros(3), torch.zeros(2)]),
-    "mkldnn": lambda: torch.zeros(2, 3).to_mkldnn(),
-    "subclass": lambda: torch.zeros(2, 3).as_subclass(Sub),
-    "parameter": lambda: torch.nn.Parameter(torch.zeros(2, 3), requires_grad=False),
-    "inference": lambda: made_in_inference_mode(),
-    "list": lambda: [[0.0] * 3] * 2,
-    "none": lambda: None,
-    "class": lambda: torch.Tensor,
-}
-
-
-def made_in_inference_mode() -> Any:
-    with torch.inference_mode():
-        return torch.zeros(2, 3)
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -155,9 +122,7 @@ def test_dispatch_keys_with_what_the_thread_says() -> None:
     value = torch.zeros(2)
     keys = torch._C._dispatch_keys(value).raw_repr()
     assert matches(gt.TensorSpec(dispatch_keys=keys), value)
-    include = torch._C._dispatch_tls_local_include_set()
-    exclude = torch._C._dispatch_tls_local_exclude_set()
-    local = (keys | include.raw_repr()) & ~exclude.raw_repr()
+    local = local_keys_of(value)
     spec = gt.TensorSpec(local_dispatch_keys=local)
     whole = gt.TensorSpec.of(value).replace(dispatch_keys=None)
     whole = whole.replace(local_dispatch_keys=local)
@@ -350,29 +315,6 @@ def test_documented_examples_of_torch() -> None:
             assert not guards.check({"x": eval(nothing, names)})
             ran += 1
     assert ran
-
-
-def any_tensor(chosen: random.Random) -> Any:
-    """Views of small tensors, of any dtype, with and without gradients."""
-    dtypes = (torch.float32, torch.float64, torch.int64, torch.bool, torch.complex64)
-    shape = [chosen.choice((0, 1, 2, 3)) for _ in range(chosen.randrange(4))]
-    value = torch.zeros(shape, dtype=chosen.choice(dtypes))
-    for _ in range(chosen.randrange(3)):
-        if value.dim() == 0:
-            break
-        at = chosen.randrange(value.dim())
-        change = chosen.randrange(5)
-        if change == 0:
-            value = value.transpose(at, chosen.randrange(value.dim()))
-        elif change == 1 and value.shape[at]:
-            value = value.narrow(at, 1, value.shape[at] - 1)
-        elif change == 2:
-            value = value.unsqueeze(at)
-        elif change == 3 and value.shape[at] == 1:
-            value = value.expand(*[3 if i == at else -1 for i in range(value.dim())])
-        elif value.is_floating_point():
-            value = value.detach().requires_grad_(chosen.random() < 0.5)
-    return value
 
 
 def test_random_specs_on_random_tensors_agree_with_torch_itself() -> None:

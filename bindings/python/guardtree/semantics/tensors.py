@@ -53,6 +53,15 @@ def strides_of(value: Any) -> tuple[int, ...]:
     return tuple(value.stride()) if is_torch(value) else value.strides
 
 
+def local_keys_of(value: Any) -> int:
+    """A torch tensor's dispatch keys, with those that this thread includes, without
+    those that it excludes, as bits."""
+    c = sys.modules["torch"]._C
+    included = c._dispatch_tls_local_include_set().raw_repr()
+    excluded = c._dispatch_tls_local_exclude_set().raw_repr()
+    return int((c._dispatch_keys(value).raw_repr() | included) & ~excluded)
+
+
 def is_within(found: int, bound: Any) -> bool:
     """Whether a number equals an int bound, or is within (low, high). None is any."""
     if type(bound) is int:
@@ -93,6 +102,8 @@ def has_fact(value: Any, name: str, expected: Any) -> bool:
     if name == "dispatch_keys":
         keys = sys.modules["torch"]._C._dispatch_keys
         return is_torch(value) and bool(keys(value).raw_repr() == expected)
+    if name == "local_dispatch_keys":
+        return is_torch(value) and local_keys_of(value) == expected
     if name in FLAGS:
         return is_array(value) and getattr(value.flags, name) is expected
     raise AssertionError(name)

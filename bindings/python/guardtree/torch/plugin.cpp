@@ -6,6 +6,7 @@
 #include <Python.h>
 
 #include <algorithm>
+#include <bit>
 
 #include <c10/core/TensorImpl.h>
 #include <c10/core/UndefinedTensorImpl.h>
@@ -15,6 +16,7 @@
 #include "compiled_call.h"
 #include "entry_key.h"
 #include "grad.h"
+#include "numbers.h"
 #include "reader.h"
 #include "ref.h"
 #include "state.h"
@@ -60,91 +62,6 @@ inline bool requires_grad(const c10::TensorImpl& impl) {
     const AutogradMeta& meta = autograd_meta_of(impl);
     return meta && meta->requires_grad();
 }
-
-/// Our words for torch's own numbers.
-constexpr uint32_t dtype_word(c10::ScalarType type) {
-    const auto number = static_cast<unsigned>(type);
-    const auto below = [&](c10::ScalarType first) {
-        return number - static_cast<unsigned>(first);
-    };
-    if (below(c10::ScalarType::UInt1) < 7)
-        return tensor_dtype(dtype_uint, 1 + below(c10::ScalarType::UInt1));
-    if (below(c10::ScalarType::Int1) < 7)
-        return tensor_dtype(dtype_int, 1 + below(c10::ScalarType::Int1));
-    switch (type) {
-    case c10::ScalarType::Byte: return tensor_dtype(dtype_uint, 8);
-    case c10::ScalarType::Char: return tensor_dtype(dtype_int, 8);
-    case c10::ScalarType::Short: return tensor_dtype(dtype_int, 16);
-    case c10::ScalarType::Int: return tensor_dtype(dtype_int, 32);
-    case c10::ScalarType::Long: return tensor_dtype(dtype_int, 64);
-    case c10::ScalarType::UInt16: return tensor_dtype(dtype_uint, 16);
-    case c10::ScalarType::UInt32: return tensor_dtype(dtype_uint, 32);
-    case c10::ScalarType::UInt64: return tensor_dtype(dtype_uint, 64);
-    case c10::ScalarType::Half: return tensor_dtype(dtype_float, 16);
-    case c10::ScalarType::Float: return tensor_dtype(dtype_float, 32);
-    case c10::ScalarType::Double: return tensor_dtype(dtype_float, 64);
-    case c10::ScalarType::BFloat16: return tensor_dtype(dtype_bfloat, 16);
-    case c10::ScalarType::ComplexHalf: return tensor_dtype(dtype_complex, 32);
-    case c10::ScalarType::ComplexFloat: return tensor_dtype(dtype_complex, 64);
-    case c10::ScalarType::ComplexDouble: return tensor_dtype(dtype_complex, 128);
-    case c10::ScalarType::Bool: return tensor_dtype(dtype_bool, 8);
-    case c10::ScalarType::Float8_e4m3fn: return tensor_dtype(10, 8);
-    case c10::ScalarType::Float8_e4m3fnuz: return tensor_dtype(11, 8);
-    case c10::ScalarType::Float8_e5m2: return tensor_dtype(12, 8);
-    case c10::ScalarType::Float8_e5m2fnuz: return tensor_dtype(13, 8);
-    case c10::ScalarType::Float8_e8m0fnu: return tensor_dtype(14, 8);
-    case c10::ScalarType::Float4_e2m1fn_x2: return tensor_dtype(17, 4, 2);
-    case c10::ScalarType::QInt32: return tensor_dtype(dtype_own + 14, 32);
-    case c10::ScalarType::Bits16: return tensor_dtype(dtype_own + 22, 16);
-    case c10::ScalarType{46}:  // BComplex32, since torch 2.14
-        return tensor_dtype(dtype_own + 46, 32);
-    default: return tensor_dtype((dtype_own + number) & 0xff, 8);
-    }
-}
-
-constexpr int dtype_count = static_cast<int>(c10::ScalarType::NumOptions);
-
-/// dtype_word by number, so that a check reads it without a jump.
-struct DtypeWords {
-    constexpr DtypeWords() : words() {
-        for (int i = 0; i <= dtype_count; ++i) {
-            words[i] = dtype_word(static_cast<c10::ScalarType>(i));
-        }
-    }
-
-    uint32_t words[dtype_count + 1];
-};
-
-constexpr DtypeWords dtype_words;
-
-constexpr int device_count = c10::COMPILE_TIME_MAX_DEVICE_TYPES;
-
-constexpr unsigned device_word(c10::DeviceType type) {
-    switch (type) {
-    case c10::DeviceType::CPU: return device_cpu;
-    case c10::DeviceType::CUDA: return device_cuda;
-    case c10::DeviceType::Vulkan: return 7;
-    case c10::DeviceType::MPS: return 8;
-    case c10::DeviceType::HIP: return 10;
-    case c10::DeviceType::XPU: return 14;
-    case c10::DeviceType::MAIA: return 17;
-    default: return device_own + static_cast<unsigned>(type);
-    }
-}
-
-/// device_word by number.
-struct DeviceWords {
-    constexpr DeviceWords() : words() {
-        for (int i = 0; i < device_count; ++i) {
-            words[i] =
-                static_cast<uint8_t>(device_word(static_cast<c10::DeviceType>(i)));
-        }
-    }
-
-    uint8_t words[device_count];
-};
-
-constexpr DeviceWords device_words;
 
 struct TorchReader {
     static constexpr const char* name = "torch";
@@ -216,8 +133,7 @@ struct TorchReader {
         const unsigned rank = read_sizes(*impl, to);
         to.strides = impl->strides().data();
         const c10::Device device = impl->device();
-        to.kind = own_kind(static_cast<uint16_t>(impl->dtype().toScalarType()),
-                           static_cast<uint8_t>(device.type()),
+        to.kind = own_kind(number_of(*impl), static_cast<uint8_t>(device.type()),
                            static_cast<uint8_t>(device.index()), rank);
         to.dispatch_keys = impl->key_set().raw_repr();
         return true;
@@ -228,9 +144,71 @@ struct TorchReader {
         const uint32_t mask = pattern.flags_mask;
         if (mask & ~tensor_requires_grad) return has_flags(pattern, *impl);
         if (!mask) return true;
+        return has_wanted_gradient(pattern, *impl);
+    }
+
+    /// Of a pattern that has no other flag.
+    static bool has_wanted_gradient(const TensorPattern& pattern,
+                                    const c10::TensorImpl& impl) noexcept {
         const bool wanted = pattern.flags != 0;
-        const AutogradMeta& meta = autograd_meta_of(*impl);
+        const AutogradMeta& meta = autograd_meta_of(impl);
         return meta ? is_wanted(*meta, wanted) : !wanted;
+    }
+
+    /// The patterns that Dynamo's guards have, up to four dimensions.
+    static TensorMatches matches_plain(const TensorPattern& plain) noexcept {
+        const bool is_of_example = plain.are_keys_local && plain.dispatch_keys_mask &&
+                                   plain.flags_mask == tensor_requires_grad;
+        if (!is_of_example) return nullptr;
+        switch (plain.kind >> 48 & 0xff) {
+        case 0: return matches_example<0>;
+        case 1: return matches_example<1>;
+        case 2: return matches_example<2>;
+        case 3: return matches_example<3>;
+        case 4: return matches_example<4>;
+        default: return nullptr;
+        }
+    }
+
+    /// All but the gradient in one branch, which asks nothing of the pattern.
+    template <unsigned rank>
+    static bool matches_example(const TensorPattern& pattern, PyObject* value,
+                                const void* context) noexcept {
+        static_assert(rank <= TensorPattern::near_dimensions);
+        if (Py_TYPE(value) != pattern.type) [[unlikely]]
+            return false;
+        if (!knows_thread()) [[unlikely]]
+            return matches_in_new_thread<TorchReader>(pattern, value, context);
+        const auto* impl = impl_of(value);
+        if (!impl) [[unlikely]]
+            return false;
+        const auto& opened = static_cast<const Opened&>(*impl);
+        if (opened.has_custom_strides() || opened.has_custom_device()) [[unlikely]]
+            return false;
+        const c10::IntArrayRef sizes = impl->sizes();
+        if (sizes.size() != rank) [[unlikely]]
+            return false;
+        const int64_t* const strides = impl->strides().data();
+        const c10::Device device = impl->device();
+        const uint64_t kind =
+            own_kind(number_of(*impl), static_cast<uint8_t>(device.type()),
+                     static_cast<uint8_t>(device.index()), rank);
+        const uint64_t keys = local_keys(impl->key_set().raw_repr());
+        uint64_t differs = (kind ^ pattern.plain_kind) | (keys ^ pattern.dispatch_keys);
+        for (unsigned i = 0; i < rank; ++i) {
+            const int64_t* const expected = pattern.near + 2 * i;
+            differs |= static_cast<uint64_t>((sizes[i] ^ expected[0]) |
+                                             (strides[i] ^ expected[1]));
+        }
+        if (differs) [[unlikely]]
+            return false;
+        return has_wanted_gradient(pattern, *impl);
+    }
+
+    /// The number of the dtype. An object's type has one that no pattern has, where
+    /// toScalarType throws.
+    static uint16_t number_of(const c10::TensorImpl& impl) noexcept {
+        return std::bit_cast<uint16_t>(impl.dtype());
     }
 
     /// Apart, and called last: the check itself then needs no stack frame.
