@@ -204,7 +204,7 @@ def main() -> int:
     options = parser.parse_args()
     if gt.features()["guards_calls_by"] != "entry":
         sys.exit("CPython 3.11 guards calls by the hook: see hook_hit")
-    if gt.features()["assertions"]:
+    if not gt.features()["optimized"]:
         sys.exit("this guardtree is a debug build: its numbers would mean nothing")
     if options.instructions:
         require_valgrind()

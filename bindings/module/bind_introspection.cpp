@@ -105,10 +105,10 @@ py::dict features() {
     facts["dict_watcher"] = has_dict_watcher();
     facts["free_threaded"] = false;
     facts["subinterpreters"] = false;
-#ifdef NDEBUG
-    facts["assertions"] = false;
+#ifdef __OPTIMIZE__
+    facts["optimized"] = true;
 #else
-    facts["assertions"] = true;
+    facts["optimized"] = false;
 #endif
     return facts;
 }
@@ -136,7 +136,8 @@ void bind_introspection(py::module_& module) {
         "`__init__` unseen), guards_calls_by ('entry': guard_function needs no hook; "
         "'hook': CPython 3.11), checks_c_stack, dict_watcher (False: this CPython has "
         "none, or others have taken all eight; assumptions compare then), "
-        "free_threaded, subinterpreters.");
+        "free_threaded, subinterpreters, optimized (False: a debug build, whose times "
+        "mean nothing).");
     set_up_watched_dicts();
     define_function(
         module, "set_assumptions", calling<&set_assumptions>, py::arg("enabled"),

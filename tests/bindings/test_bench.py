@@ -11,6 +11,7 @@ from pathlib import Path
 from importlib.util import find_spec
 from typing import Any
 
+import guardtree as gt
 import pytest
 
 
@@ -70,6 +71,15 @@ def can_run(entry: dict[str, Any]) -> bool:
         not any(name in " ".join(example) for name in absent)
         for example in entry["examples"]
     )
+
+
+def test_a_debug_build_says_so() -> None:
+    """Benchmarks refuse one, and the ceilings of instructions are not for it."""
+    cache = Path(gt.__file__).absolute().parents[2] / "CMakeCache.txt"
+    if not cache.exists():
+        pytest.skip("the package is not in the folder that it was built in")
+    is_debug = "CMAKE_BUILD_TYPE:STRING=Debug\n" in cache.read_text()
+    assert gt.features()["optimized"] is not is_debug
 
 
 def test_json_has_every_kind_and_step(

@@ -1073,7 +1073,8 @@ def features() -> dict[str, str | bool]:
     init_may_escape_hook (constructors that CPython 3.13 specialised run `__init__`
     unseen), guards_calls_by ('entry': guard_function needs no hook; 'hook': CPython
     3.11), checks_c_stack, dict_watcher (False: this CPython has none, or others
-    have taken all eight; assumptions compare then), free_threaded, subinterpreters.
+    have taken all eight; assumptions compare then), free_threaded, subinterpreters,
+    optimized (False: a debug build, whose times mean nothing).
     """
 def set_assumptions(enabled: bool, /) -> bool:
     """Whether guards compiled from now on are assumed to hold as long as no dict that

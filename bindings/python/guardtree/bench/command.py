@@ -50,7 +50,7 @@ def reason_to_refuse() -> str:
     """Why numbers of this process would mislead; empty when they would not."""
     if hasattr(sys, "gettotalrefcount"):
         return "this CPython is a debug build"
-    if gt.features()["assertions"]:
+    if not gt.features()["optimized"]:
         return "this guardtree is a debug build"
     return ""
 

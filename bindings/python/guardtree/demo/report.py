@@ -22,7 +22,7 @@ def make_report(corpus: Corpus, jobs: list[JobTimes], jit: Jit) -> dict[str, Any
     return {
         "guardtree": __version__,
         "python": sys.version.split()[0],
-        "release_build": not features()["assertions"],
+        "release_build": features()["optimized"],
         "files": len(corpus.paths),
         "jobs": [_job(each) for each in jobs],
         "speeds": {way: _mean(jobs, way) for way in WAYS},
