@@ -138,11 +138,8 @@ private:
             if (compares_item(source, step.index.value)) return Stay::unknown;
         }
         if (!is_known_part(op, source)) {
-            add({.at = source.object,
-                 .expected = child,
-                 .op = number_,
-                 .kind = AssumptionTest::Kind::step,
-                 .fetch = fetch_of_step(op.code())});
+            add(AssumptionTest::of_step(source.object, child, number_,
+                                        fetch_of_step(op.code())));
         }
         return Stay::unknown;
     }
@@ -159,11 +156,8 @@ private:
             const Value value = source_of(op);
             need_operands(kind);
             if (!is_kept(kind, value)) {
-                AssumptionTest test{.at = value.object,
-                                    .expected = nullptr,
-                                    .op = number_,
-                                    .kind = AssumptionTest::Kind::check,
-                                    .check = check_of_kind(op.code())};
+                auto test = AssumptionTest::of_check(value.object, number_,
+                                                     check_of_kind(op.code()));
                 if constexpr (sizeof(T) <= sizeof(test.expected)) {
                     std::memcpy(&test.expected, &kind, sizeof(T));
                     test.kind = AssumptionTest::Kind::near_check;

@@ -68,6 +68,25 @@ struct AssumptionTest {
         StepFetch fetch;            ///< of a step
     };
 
+    // Clang 14 knows no designator of the union's members in a template.
+    static AssumptionTest of_step(const void* at, const void* expected, uint32_t op,
+                                  StepFetch fetch) noexcept {
+        return {.at = at,
+                .expected = expected,
+                .op = op,
+                .kind = Kind::step,
+                .fetch = fetch};
+    }
+
+    static AssumptionTest of_check(const void* at, uint32_t op,
+                                   KindCheck check) noexcept {
+        return {.at = at,
+                .expected = nullptr,
+                .op = op,
+                .kind = Kind::check,
+                .check = check};
+    }
+
     bool is_word() const noexcept { return kind == Kind::word || kind == Kind::tag; }
 
     bool is_check() const noexcept {
