@@ -66,6 +66,30 @@ def test_what_agrees_is_answered_as_ever() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("stride_of(a, 0) > b.shape[0]", 2),
+        ("a.shape[0] * 8 == stride_of(b, -1) * 2", 2),
+        ("not stride_of(a, 0) % 8 == 1 and a.ndim == b.ndim", 2),
+        ("stride_of(tensor, 0) == 8 and stride_of.ndim == 1", 2),
+        ("len(a) + len(b) == 4", None),
+        ("len(len) == 2 and len(stride_of) == 2", None),
+    ],
+)
+def test_an_expression_by_its_own_name_agrees(text: str, size: int | None) -> None:
+    value: Any = [1, 2]
+    if size is not None:
+        value = pytest.importorskip("numpy").zeros(size)
+    guards = gt.GuardManager(scope)
+    guards.integers(text, guards.local("x"), guards.local("x"))
+    assert "guard.integers(" in guards.to_text()[0]
+    table = gt.Table(scope)
+    table.add(guards, 0)
+    assert table.lookup({"x": value, "y": None}) == 0
+    assert table.lookup({"x": 2, "y": None}) is None
+
+
 def test_a_table_whose_scan_differs_is_told_of() -> None:
     table = table_of(
         lambda g: g.local("x").python(changes_its_mind()),

@@ -18,22 +18,35 @@ ROWS: dict[str, tuple[str, tuple[str, ...]]] = {}
 """Python text and operand names, by name. The caller fills it."""
 
 
+FUNCTIONS = {"len": "builtin_len", "stride_of": "stride_of"}
+"""What stands for the functions that integer expressions call."""
+
+HIDDEN = {
+    f"<{word}>": NAMESPACE[word] for word in ("int64", "tensor", *FUNCTIONS.values())
+}
+"""Under names that no value can have: a value may be called `tensor`."""
+
+
+def called(word: str, arguments: list[ast.expr]) -> ast.expr:
+    """A call of one of HIDDEN."""
+    return ast.Call(ast.Name(f"<{word}>", ast.Load()), arguments, [])
+
+
 class MarkIntegers(ast.NodeTransformer):
     """Wraps the values that an integer expression reads in int64(...)."""
 
     def mark(self, node: ast.expr) -> ast.expr:
-        function = ast.Name("int64", ast.Load())
-        return ast.Call(function, [node], [])
+        return called("int64", [node])
 
     def of_tensor(self, node: ast.expr) -> ast.expr:
-        return ast.Call(ast.Name("tensor", ast.Load()), [node], [])
+        return called("tensor", [node])
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self.mark(node)
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
-        length = ast.Name("builtin_len", ast.Load())
-        return self.mark(ast.Call(length, node.args, []))
+        assert isinstance(node.func, ast.Name)
+        return self.mark(called(FUNCTIONS[node.func.id], node.args))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
         return self.mark(
@@ -49,11 +62,12 @@ class MarkIntegers(ast.NodeTransformer):
 
 
 def names_in_order(text: str) -> list[str]:
-    """The names in an integer expression, in order of first appearance."""
+    """The names of values in an integer expression, in order of first appearance."""
+    nodes = list(ast.walk(ast.parse(text, mode="eval")))
+    functions = [node.func for node in nodes if isinstance(node, ast.Call)]
     found = [
-        node for node in ast.walk(ast.parse(text, mode="eval"))
-        if isinstance(node, ast.Name) and node.id != "len"
-    ]  # fmt: skip
+        node for node in nodes if isinstance(node, ast.Name) and node not in functions
+    ]
     found.sort(key=lambda node: node.col_offset)
     return list(dict.fromkeys(node.id for node in found))
 
@@ -99,7 +113,7 @@ class Explicit:
             MarkIntegers().visit(ast.parse(text, mode="eval"))
         )
         given = dict(zip(names_in_order(text), values))
-        return bool(eval(compile(tree, "<integers>", "eval"), {**self.names, **given}))
+        return bool(eval(compile(tree, "<integers>", "eval"), {**HIDDEN, **given}))
 
     def __getattr__(self, word: str) -> Any:
         python, operands = ROWS[word.removesuffix("_") if word == "global_" else word]
