@@ -43,6 +43,17 @@ inline bool has_defaults_of(const PyFunctionObject* made,
     return entry.follows == Entry::Follows::defaults && has_defaults_of(made, function);
 }
 
+/// Of a call whose vector the table can read as it is.
+[[gnu::always_inline]] inline const Entry* GuardedCalls::find_in_vector(
+    const GuardedCalls& calls, PyFunctionObject* function,
+    const VectorCall& call) noexcept {
+    const Table& table = *calls.table_;
+    if (table.is_leaf()) [[likely]]
+        return Lookup::in_slots(table,
+                                reinterpret_cast<const SlotWord*>(call.arguments));
+    return calls.find_in_view(function, call.arguments);
+}
+
 template <bool heeds_pause>
 [[gnu::always_inline]] inline PyObject* GuardedCalls::dispatch(
     GuardedCalls& calls, PyFunctionObject* function, const VectorCall& call) {
@@ -53,14 +64,7 @@ template <bool heeds_pause>
                            !callback_protocol().is_right_answer;
     if (!is_direct) [[unlikely]]
         return call_bound(calls, function, call, heeds_pause);
-    const Table& table = *calls.table_;
-    const Entry* entry = nullptr;
-    if (table.is_leaf()) [[likely]] {
-        entry =
-            Lookup::in_slots(table, reinterpret_cast<const SlotWord*>(call.arguments));
-    } else {
-        entry = calls.find_in_view(function, call.arguments);
-    }
+    const Entry* const entry = find_in_vector(calls, function, call);
     if (!entry) return missed(calls, function, call);
     PyObject* const target = entry->payload.get();
     const bool is_function = PyFunction_Check(target);

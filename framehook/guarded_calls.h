@@ -147,6 +147,11 @@ protected:
 private:
     const Entry* find_in_view(PyFunctionObject* function,
                               PyObject* const* arguments) const noexcept;
+    static const Entry* find_in_vector(const GuardedCalls& calls,
+                                       PyFunctionObject* function,
+                                       const VectorCall& call) noexcept;
+    static PyObject* call_in_order(GuardedCalls& calls, PyFunctionObject* function,
+                                   const VectorCall& call);
     static PyObject* call_held(const Entry& entry, PyFunctionObject* function,
                                const VectorCall& call);
     static PyObject* call_bound(GuardedCalls& calls, PyFunctionObject* function,
@@ -168,7 +173,8 @@ private:
     // What a call reads comes first.
     Owned<PyCodeObject> code_;
     Shared<Table> table_ = Table::empty();
-    /// The number of arguments of calls whose vector the table can read as it is.
+    /// The number of arguments of calls whose vector the table can read as it is; -1
+    /// where there are none.
     Py_ssize_t direct_count_ = -1;
     /// That of calls whose vector is the first slots of their frame.
     Py_ssize_t positional_count_ = -1;

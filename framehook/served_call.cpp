@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // How it works. Where each argument is given by position, none is bound: the vector of
-// a call is the first slots of the frame that it would make (dispatch.h). All else is
+// a call is the first slots of the frame that it would make (dispatch.h). So it is where
+// the last arguments are given by name, in the order of the parameters. All else is
 // bound as the callee would (ArgumentsView), here.
 //
 // Requirements that a change must keep: 1. nothing of a GuardedCalls is touched after
@@ -187,6 +188,24 @@ PyObject* GuardedCalls::serve(GuardedCalls& calls, PyFunctionObject* function,
                                    : find_and_call(calls, function, call);
 }
 
+namespace {
+
+/// Whether all arguments are given in the order of the parameters, the last ones by
+/// name. CPython takes the same str for the same name before it compares the text.
+bool is_in_order(PyCodeObject* code, const VectorCall& call) noexcept {
+    const Py_ssize_t given = PyVectorcall_NARGS(call.count);
+    const Py_ssize_t named = PyTuple_GET_SIZE(call.keywords);
+    if (given + named != code->co_argcount || given < code->co_posonlyargcount)
+        return false;
+    PyObject* const* const parameters =
+        reinterpret_cast<PyTupleObject*>(code->co_localsplusnames)->ob_item;
+    PyObject* const* const names =
+        reinterpret_cast<PyTupleObject*>(call.keywords)->ob_item;
+    return std::equal(names, names + named, parameters + given);
+}
+
+}  // namespace
+
 [[gnu::noinline]] PyObject* GuardedCalls::call_bound(GuardedCalls& calls,
                                                      PyFunctionObject* function,
                                                      const VectorCall& call,
@@ -198,6 +217,10 @@ PyObject* GuardedCalls::serve(GuardedCalls& calls, PyFunctionObject* function,
         if (is_asked) ++calls.other_code;
         return calls.run_plain(function, call);
     }
+    if (calls.direct_count_ >= 0 && call.keywords &&
+        !callback_protocol().is_right_answer &&
+        is_in_order(calls.code_.get(), call)) [[likely]]
+        return call_in_order(calls, function, call);
     if (!calls.may_run_user_code(call)) return serve(calls, function, call);
     const bool is_positional =
         !call.keywords && PyVectorcall_NARGS(call.count) == calls.positional_count_;
@@ -234,6 +257,21 @@ bool may_take_slots(const Entry& entry, const PyFunctionObject* function,
 }
 
 }  // namespace
+
+/// The vector of the call is the first slots of the frame that it would make.
+PyObject* GuardedCalls::call_in_order(GuardedCalls& calls, PyFunctionObject* function,
+                                      const VectorCall& call) {
+    const Entry* const entry = find_in_vector(calls, function, call);
+    if (!entry) return missed(calls, function, call);
+    if (!may_take_slots(*entry, function, call))
+        return call_held(*entry, function, call);
+    const auto count = static_cast<size_t>(calls.code_.get()->co_argcount);
+    if (entry->takes_arguments)
+        return call_held(*entry, function, {call.arguments, count, nullptr});
+    note_hit(*entry);
+    // Not held: its frame holds it before anything of the program's runs.
+    return plain_entry(entry->payload.get(), call.arguments, count, nullptr);
+}
 
 /// As find, of a table for which runs_no_user_code() is true: nothing has to be pinned.
 GuardedCalls::Found GuardedCalls::find_quietly(const View& view,

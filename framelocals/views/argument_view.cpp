@@ -171,13 +171,17 @@ bool ArgumentsView::bind(PyObject* const* arguments, size_t count,
         if (!keywords_) return false;
         storage_[next] = word(keywords_.get());
     }
-    if (keywords && !bind_keywords(arguments + given, keywords)) return false;
-    return bind_defaults(static_cast<int>(taken));
+    const auto first = static_cast<int>(taken);
+    if (!keywords) return bind_defaults(first);
+    if (!bind_keywords(arguments + given, keywords, first)) return false;
+    // Each name has filled a place of its own, unless `**kwargs` took it.
+    const auto by_name = static_cast<int>(PyTuple_GET_SIZE(keywords));
+    if (!keywords_ && first + by_name == named_arguments(code_)) return true;
+    return bind_defaults(first);
 }
 
-bool ArgumentsView::bind_keywords(PyObject* const* values, PyObject* names) noexcept {
-    int guess = 0;
-    while (guess < code_->co_argcount && storage_[static_cast<size_t>(guess)]) ++guess;
+bool ArgumentsView::bind_keywords(PyObject* const* values, PyObject* names,
+                                  int guess) noexcept {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
         PyObject* name = PyTuple_GET_ITEM(names, i);
         const int slot = keyword_slot(code_, name, guess);

@@ -206,7 +206,8 @@ public:
     void arguments_are_held() noexcept { only_borrows_ = false; }
 
 private:
-    bool bind_keywords(PyObject* const* values, PyObject* names) noexcept;
+    /// `guess`: the slot of the first, in a call that keeps the order.
+    bool bind_keywords(PyObject* const* values, PyObject* names, int guess) noexcept;
     bool bind_defaults(int taken) noexcept;
     Borrowed<> keyword_default(int slot) noexcept;
 

@@ -6,6 +6,7 @@ The oracle is a call of the payload itself, in the same way.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -35,7 +36,9 @@ CALLS: list[tuple[tuple[int, ...], dict[str, int]]] = [
     ((1,), {"c": 6}),
     ((1,), {"c": 6, "b": 5}),
     ((1, 5), {"c": 6}),
+    ((1,), {"b": 5, "c": 6}),
     ((), {"a": 1}),
+    ((), {"a": 1, "b": 5, "c": 6}),
     ((), {"c": 6, "a": 1}),
     ((), {"c": 6, "b": 5, "a": 1}),
 ]
@@ -72,6 +75,47 @@ def test_a_payload_gets_what_a_call_of_it_gets(parameters: str) -> None:
     dispatcher.add(ints(plain), payload)
     for (args, named), call in itertools.product(CALLS, (f, dispatcher)):
         assert outcome(call, args, named) == outcome(payload, args, named)
+
+
+class Text(str):
+    """A name that is no parameter by its address."""
+
+
+def copied(name: str) -> str:
+    """Another object; CPython keeps one of each text of one letter."""
+    return f"{name}."[:-1]
+
+
+@pytest.mark.parametrize("make_name", [str, copied, Text])
+@pytest.mark.parametrize("parameters", ["aa, bb, cc", "aa, /, bb, cc", "aa, bb, /, cc"])
+def test_names_in_order_are_bound_as_the_function_binds_them(
+    parameters: str, make_name: Callable[[str], str]
+) -> None:
+    f, oracle = of_parameters(parameters), of_parameters(parameters)
+    dispatcher = gt.Dispatcher(f)
+    dispatcher.add(ints(f, "aa"), of_parameters(parameters))
+    names = ["aa", "bb", "cc"]
+    for count, last in itertools.product(range(4), (names, names[:-1], names[::-1])):
+        args = tuple(range(count))
+        named = {make_name(name): 9 for name in last[count:]}
+        assert outcome(dispatcher, args, named) == outcome(oracle, args, named)
+    assert dispatcher.stats()["hits"] > 0
+
+
+@by_entry
+def test_names_in_order_find_the_entry_of_their_values() -> None:
+    f = of_parameters("a, b, c", "plain")
+    payloads = {number: of_parameters("a, b, c", str(number)) for number in range(20)}
+    for number, payload in payloads.items():
+        guards = ints(f)
+        guards.local("c").equals(number)
+        gt.guard_function(f).add(guards, payload)
+    for number in payloads:
+        assert f(1, b=2, c=number)[0] == str(number)
+        assert f(a=1, b=2, c=number)[0] == str(number)
+    assert f(1, b=2, c=20)[0] == "plain"
+    assert f(None, b=2, c=1)[0] == "plain"
+    assert gt.guard_function(f).stats()["hits"] == 2 * len(payloads)
 
 
 def test_code_gets_the_functions_defaults_as_they_are() -> None:
