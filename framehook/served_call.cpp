@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // How it works. Where each argument is given by position, none is bound: the vector of
-// a call is the first slots of the frame that it would make (dispatch.h). So it is where
-// the last arguments are given by name, in the order of the parameters. All else is
-// bound as the callee would (ArgumentsView), here.
+// a call is the first slots of the frame that it would make (dispatch.h). The same is
+// true where the last arguments are given by name, in the order of the parameters. All
+// else is bound as the callee would (ArgumentsView), here.
 //
 // Requirements that a change must keep: 1. nothing of a GuardedCalls is touched after
 // the payload is called, or after user code ran without a pin: either may end it; 2. a

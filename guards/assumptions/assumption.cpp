@@ -32,7 +32,7 @@ bool differs(const KeptWord& word) noexcept {
     return word_at(word.at) != word.expected;
 }
 
-/// The first that differs; the last does. One jump back for four words.
+/// The first word that differs, as the one at the end always does. One jump for four.
 [[gnu::always_inline]] inline const KeptWord* first_different(
     const KeptWord* word) noexcept {
     for (;; word += 4) {

@@ -94,13 +94,14 @@ struct AssumptionTest {
     }
 };
 
-/// A word of something that is alive as long as the assumption is armed, so that it may
-/// be read in any order: a class, or where a dict is.
+/// A word that is compared. Those of `words_` lie in what is alive as long as the
+/// assumption is armed (a class, or where a dict is), so that they may be read in any
+/// order. Those of `test_words_` may be read only after all before them have passed.
 struct KeptWord {
     const void* at;
     const void* expected;
 
-    /// A word that is not what the next two expect.
+    /// Null. The two below expect something else, so that they always differ.
     static constexpr const void* nothing = nullptr;
 
     /// One that differs, and stands for a test that does more than compare.
@@ -201,8 +202,8 @@ private:
     std::vector<AssumptionTest> tests_;
     /// The word that each test compares; most tests do no more. Then the end.
     std::vector<KeptWord> test_words_;
-    /// Copies of the tests that do more, so that a check reads no others: how long that
-    /// of a large model takes goes by the cache lines that it reads.
+    /// Copies of the tests that do more, so that a check reads no others: the time that
+    /// one of a large model takes depends on the cache lines that it reads.
     std::vector<AssumptionTest> calls_;
     std::vector<uint32_t> word_ops_;  ///< that the words are about
     std::vector<DictUse> uses_;

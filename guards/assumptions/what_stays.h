@@ -46,7 +46,7 @@ protected:
     /// same address.
     bool has_type(Value value);
 
-    /// Of a value whose type a test that was added last tells.
+    /// After a test that compares the value's type was added: no later one need do so.
     void need_not_compare_type(Value value) {
         compared_.insert(&value.object->ob_type);
     }

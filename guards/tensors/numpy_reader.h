@@ -2,6 +2,7 @@
 // build.
 // SPDX-License-Identifier: MIT
 #pragma once
+#include "numpy_dtype.h"
 #include "reader.h"
 
 namespace guardtree {
@@ -17,17 +18,6 @@ struct NumpyArray {
     PyObject* base;
     PyObject* dtype;
     int flags;
-};
-
-/// The first members of an element type (PyArray_Descr).
-struct NumpyDtype {
-    PyObject_HEAD
-    PyTypeObject* scalar;
-    char kind;
-    char letter;
-    char byte_order;
-    char unused;
-    int number;
 };
 
 /// The size of one element in bytes. Its offset depends on NumPy's major version. The
@@ -67,6 +57,10 @@ struct NumpyReader : EagerReader {
             return dtypes[head->number];
         if (is_native && head->number == float16) return tensor_dtype(dtype_float, 16);
         return tensor_dtype(dtype_object, 0);
+    }
+
+    static bool is_same_dtype(PyObject* found, PyObject* expected) noexcept {
+        return same_numpy_dtype(found, expected);
     }
 
     /// Null for float16, which is not in `dtypes`.

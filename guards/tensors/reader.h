@@ -225,16 +225,6 @@ private:
     int was_on_;
 };
 
-/// Whether two element types without a word are the same object, or equal.
-inline bool same_dtype_object(PyObject* found, PyObject* expected) noexcept {
-    if (found == expected) return true;
-    if (!found || !expected || Py_TYPE(found) != Py_TYPE(expected)) return false;
-    const NoCollection pause;
-    const int equal = PyObject_RichCompareBool(found, expected, Py_EQ);
-    if (equal < 0) PyErr_Clear();
-    return equal > 0;
-}
-
 /// Whether all values are within their bounds.
 inline bool within(const int64_t* values, const TensorBounds* bounds,
                    unsigned count) noexcept {
@@ -315,7 +305,10 @@ template <class R>
         if (!R::knows_storage_offset || facts.storage_offset != pattern.storage_offset)
             return false;
     }
-    return !pattern.dtype || same_dtype_object(facts.dtype, pattern.dtype);
+    if (!pattern.dtype || facts.dtype == pattern.dtype) return true;
+    if constexpr (requires { R::is_same_dtype(facts.dtype, pattern.dtype); })
+        return R::is_same_dtype(facts.dtype, pattern.dtype);
+    return false;
 }
 
 /// Matches a plain pattern, whose `are_keys_local` is given.
@@ -395,11 +388,13 @@ struct EagerReader {
 /// TensorReader as static members and constants. It may have `read_plain`, which reads
 /// only the facts of TensorPattern::plain, and returns false if one of them is not
 /// available. `read_plain` leaves out `late_flags`, which `has_late_flags` compares
-/// last (an EagerReader has none). It may have `matches_plain`, which gives a function
-/// for a pattern in the place of this one. It may have `read_brief`, which reads only
-/// the parts of the kind that a mask has, and with it `data_of`, the first element's
-/// address. Where `local_keys` takes calls in a thread that asks first, `meet_thread`
-/// makes them, and `knows_thread` tells whether it did.
+/// last (an EagerReader has none). It may have `is_same_dtype`, which compares two
+/// objects of dtype_object; without it, only the same object is the same. It may have
+/// `matches_plain`, which gives a function for a pattern in the place of this one. It
+/// may have `read_brief`, which reads only the parts of the kind that a mask has, and
+/// with it `data_of`, the first element's address. Where `local_keys` takes calls in a
+/// thread that asks first, `meet_thread` makes them, and `knows_thread` tells whether
+/// it did.
 template <class R>
 [[gnu::always_inline]] inline bool matches_pattern(const TensorPattern& pattern,
                                                    PyObject* value,

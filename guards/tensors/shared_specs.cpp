@@ -20,7 +20,7 @@ struct SpecObject {
     TensorSpec* spec;
 };
 
-/// Comparing element types that are objects may run user code.
+/// Element types that are objects have no hash that runs no user code.
 bool is_shared(const TensorSpec& spec) noexcept {
     return spec.reader && !spec.pattern.dtype;
 }

@@ -84,7 +84,7 @@ void compare_kind(const TensorPattern& pattern, const TensorFacts& facts,
     };
     const auto word = static_cast<uint32_t>(facts.kind);
     if (differs(tensor_dtype_mask) ||
-        (pattern.dtype && !same_dtype_object(facts.dtype, pattern.dtype))) {
+        (pattern.dtype && !same_numpy_dtype(facts.dtype, pattern.dtype))) {
         to.add("dtype", dtype_text(static_cast<uint32_t>(pattern.kind), pattern.dtype),
                dtype_text(word, facts.dtype));
     }
@@ -225,7 +225,7 @@ bool same(TensorOperand a, TensorOperand b) noexcept {
            !x.sizes == !y.sizes && !x.strides == !y.strides &&
            same_bounds(a.spec->sizes, b.spec->sizes) &&
            same_bounds(a.spec->strides, b.spec->strides) &&
-           (x.dtype == y.dtype || same_dtype_object(x.dtype, y.dtype));
+           (x.dtype == y.dtype || (y.dtype && same_numpy_dtype(x.dtype, y.dtype)));
 }
 
 size_t hash_of(TensorOperand a) noexcept {

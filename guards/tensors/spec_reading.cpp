@@ -139,19 +139,15 @@ private:
         if (!is_numpy_dtype(value))
             return refuse("the name of an element type, such as 'float32', or a dtype",
                           value);
+        if (!compares_quietly(value)) {
+            return refuse(
+                "a dtype that NumPy compares without running Python code: with names "
+                "and titles of fields that are str, and no na_object",
+                value);
+        }
         expect_kind(tensor_dtype_mask, tensor_dtype(dtype_object, 0));
         to_.pattern.dtype = value;
         return keep_fact(Owned<>::share(value));
-    }
-
-    /// numpy.dtype or one of its classes.
-    static bool is_numpy_dtype(PyObject* value) {
-        PyObject* bases = Py_TYPE(value)->tp_mro;
-        for (Py_ssize_t i = 0; bases && i < PyTuple_GET_SIZE(bases); ++i) {
-            auto* base = reinterpret_cast<PyTypeObject*>(PyTuple_GET_ITEM(bases, i));
-            if (std::strcmp(base->tp_name, "numpy.dtype") == 0) return true;
-        }
-        return false;
     }
 
     bool read_device(PyObject* value) {
