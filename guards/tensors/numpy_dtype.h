@@ -20,13 +20,14 @@ struct NumpyDtype {
 bool is_numpy_dtype(PyObject* value) noexcept;
 
 /// Whether NumPy compares a dtype with another such dtype without running user code.
-/// It is not so where names or titles of fields are no exact str, for strings with an
-/// `na_object`, and for types of other packages that compare by themselves. Runs none
-/// itself. 10 ns, a record 1 us.
+/// False if a name or title of a field is no exact str, for strings with an
+/// `na_object`, for types of other packages that compare by themselves, and for records
+/// that nest more than 64 deep. Runs no user code itself.
 bool compares_quietly(PyObject* dtype) noexcept;
 
 /// Whether an element type, null included, equals one that compares quietly. False for
-/// one that does not. The same object costs 1 ns. Runs no user code.
+/// one that does not. Runs no user code. The same object costs nothing, another one
+/// 40 ns, and 0.8 us if it is a record of two fields, NumPy's own comparison included.
 bool same_numpy_dtype(PyObject* found, PyObject* quiet) noexcept;
 
 }  // namespace guardtree
