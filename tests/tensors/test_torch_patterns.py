@@ -59,3 +59,22 @@ def test_what_dynamo_says_of_any_rank() -> None:
             answers[answer] += 1
         assert guards.check({"x": example})
     assert min(answers) > 80
+
+
+def test_a_wanted_gradient_of_leaves_results_and_views() -> None:
+    weight = torch.ones(2, 3, requires_grad=True)
+    no_more = torch.ones(2, 3, requires_grad=True).requires_grad_(False)
+    base = torch.ones(4, 3)
+    view = base[:2]
+    assert not matches(as_of_dynamo(weight), view)
+    base.mul_(weight.sum())  # the view wants a gradient with its base
+    with torch.no_grad():
+        of_weight, others = weight[:], [weight * 2, weight.detach(), no_more]
+    wanting = [weight, weight * 2, weight[:], of_weight, view]
+    assert all(value.requires_grad for value in wanting)
+    assert not any(value.requires_grad for value in others)
+    for example in (weight, others[0]):
+        guards = matching(as_of_dynamo(example))
+        for value in wanting + others:
+            wanted = value.requires_grad == example.requires_grad
+            assert guards.check({"x": value}) == wanted, value

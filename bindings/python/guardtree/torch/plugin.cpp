@@ -11,6 +11,7 @@
 #include <c10/core/TensorImpl.h>
 #include <c10/core/UndefinedTensorImpl.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/autograd/variable.h>
 #include <torch/version.h>
 
 #include "compiled_call.h"
@@ -43,23 +44,23 @@ struct Opened : c10::TensorImpl {
     bool has_custom_layout() const { return layout_policy_; }
 };
 
-using AutogradMeta = std::unique_ptr<c10::AutogradMetaInterface>;
+using MetaPointer = std::unique_ptr<c10::AutogradMetaInterface>;
 
 /// Reads TensorImpl's private autograd_meta_, whose accessor is a call: names of
 /// members are not checked for access where a template is instantiated by hand.
-template <AutogradMeta c10::TensorImpl::*member>
+template <MetaPointer c10::TensorImpl::*member>
 struct AutogradMetaOf {
-    friend const AutogradMeta& autograd_meta_of(const c10::TensorImpl& impl) {
+    friend const MetaPointer& autograd_meta_of(const c10::TensorImpl& impl) {
         return impl.*member;
     }
 };
 
-const AutogradMeta& autograd_meta_of(const c10::TensorImpl& impl);
+const MetaPointer& autograd_meta_of(const c10::TensorImpl& impl);
 template struct AutogradMetaOf<&c10::TensorImpl::autograd_meta_>;
 
 /// TensorImpl::requires_grad.
 inline bool requires_grad(const c10::TensorImpl& impl) {
-    const AutogradMeta& meta = autograd_meta_of(impl);
+    const MetaPointer& meta = autograd_meta_of(impl);
     return meta && meta->requires_grad();
 }
 
@@ -119,8 +120,8 @@ struct TorchReader {
         return true;
     }
 
-    /// Dispatch keys say of views what two of them say; of a wanted gradient a virtual
-    /// call may have to.
+    /// The flags that `read_plain` leaves out: two of them are bits of the dispatch
+    /// keys, and a wanted gradient may take a virtual call.
     static constexpr uint32_t late_flags = known_flags;
 
     static bool read_plain(const TensorPattern&, PyObject* value, const void*,
@@ -147,12 +148,21 @@ struct TorchReader {
         return has_wanted_gradient(pattern, *impl);
     }
 
-    /// Of a pattern that has no other flag.
+    /// For a pattern that compares no other flag. Most tensors that want a gradient are
+    /// leaves, whose own flag tells. No other cache line of the metadata is read then.
     static bool has_wanted_gradient(const TensorPattern& pattern,
                                     const c10::TensorImpl& impl) noexcept {
         const bool wanted = pattern.flags != 0;
-        const AutogradMeta& meta = autograd_meta_of(impl);
-        return meta ? is_wanted(*meta, wanted) : !wanted;
+        const MetaPointer& meta = autograd_meta_of(impl);
+        if (!meta) return !wanted;
+        return is_leaf_with_gradient(*meta) ? wanted : is_wanted(*meta, wanted);
+    }
+
+    /// Each AutogradMetaInterface is an AutogradMeta, as impl::get_autograd_meta of
+    /// torch assumes, too. That of a view is a subclass, whose requires_grad asks this
+    /// flag first.
+    static bool is_leaf_with_gradient(const c10::AutogradMetaInterface& meta) noexcept {
+        return static_cast<const torch::autograd::AutogradMeta&>(meta).requires_grad_;
     }
 
     /// The patterns that Dynamo's guards have, up to four dimensions.
@@ -170,7 +180,8 @@ struct TorchReader {
         }
     }
 
-    /// All but the gradient in one branch, which asks nothing of the pattern.
+    /// For a pattern that compares all facts of an example: everything but the gradient
+    /// is compared in one branch.
     template <unsigned rank>
     static bool matches_example(const TensorPattern& pattern, PyObject* value,
                                 const void* context) noexcept {
@@ -205,13 +216,14 @@ struct TorchReader {
         return has_wanted_gradient(pattern, *impl);
     }
 
-    /// The number of the dtype. An object's type has one that no pattern has, where
-    /// toScalarType throws.
+    /// torch's number of the dtype. toScalarType would throw for types that it does not
+    /// know; those have numbers that no pattern has.
     static uint16_t number_of(const c10::TensorImpl& impl) noexcept {
         return std::bit_cast<uint16_t>(impl.dtype());
     }
 
-    /// Apart, and called last: the check itself then needs no stack frame.
+    /// A function of its own, which is called last, so that the check needs no stack
+    /// frame.
     [[gnu::noinline]] static bool is_wanted(const c10::AutogradMetaInterface& meta,
                                             bool wanted) noexcept {
         return meta.requires_grad() == wanted;
