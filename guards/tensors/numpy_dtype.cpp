@@ -28,6 +28,18 @@ Owned<> member(PyObject* dtype, const char* name) noexcept {
 
 bool is_quiet(PyObject* dtype, int depth) noexcept;
 
+/// Strings: by what stands for a missing one, which is None, a NaN, a str, or nothing.
+bool is_quiet_string(PyObject* dtype) noexcept {
+    const auto missing = Owned<>::steal(PyObject_GetAttrString(dtype, "na_object"));
+    if (!missing) {
+        const bool is_nothing = PyErr_ExceptionMatches(PyExc_AttributeError);
+        PyErr_Clear();
+        return is_nothing;
+    }
+    return missing.get() == Py_None || PyFloat_CheckExact(missing.get()) ||
+           PyUnicode_CheckExact(missing.get());
+}
+
 /// (dtype, offset) or (dtype, offset, title)
 bool is_quiet_field(PyObject* field, int depth) noexcept {
     if (!PyTuple_CheckExact(field)) return false;
@@ -54,7 +66,7 @@ bool are_quiet_fields(PyObject* fields, int depth) noexcept {
 bool is_quiet(PyObject* dtype, int depth) noexcept {
     if (depth == 0 || !is_numpy_dtype(dtype)) return false;
     const int number = reinterpret_cast<const NumpyDtype*>(dtype)->number;
-    if (number == of_string) return !member(dtype, "na_object");
+    if (number == of_string) return is_quiet_string(dtype);
     if (number != of_record) {
         return (number >= 0 && number < own_count) ||
                (number >= first_registered && number < of_string);

@@ -20,9 +20,9 @@ struct NumpyDtype {
 bool is_numpy_dtype(PyObject* value) noexcept;
 
 /// Whether NumPy compares a dtype with another such dtype without running user code.
-/// False if a name or title of a field is no exact str, for strings with an
-/// `na_object`, for types of other packages that compare by themselves, and for records
-/// that nest more than 64 deep. Runs no user code itself.
+/// False if a name or title of a field is no exact str, for strings whose `na_object`
+/// is not None, a float or a str, for types of other packages that compare by
+/// themselves, and for records that nest more than 64 deep. Runs no user code itself.
 bool compares_quietly(PyObject* dtype) noexcept;
 
 /// Whether an element type, null included, equals one that compares quietly. False for

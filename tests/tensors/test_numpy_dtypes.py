@@ -86,7 +86,9 @@ LOUD: dict[str, Callable[[], Any]] = {
 }
 STRING: Any = getattr(getattr(np, "dtypes", None), "StringDType", None)
 if STRING:
-    LOUD["missing strings"] = lambda: STRING(na_object=None)
+    LOUD["missing strings"] = lambda: STRING(na_object=Name("aa"))
+    QUIET += [lambda: STRING(na_object=None), lambda: STRING(na_object=np.nan)]
+    QUIET += [STRING, lambda: STRING(na_object=""), lambda: STRING(na_object="-")]
 
 
 @pytest.mark.parametrize("make", LOUD.values(), ids=LOUD)
