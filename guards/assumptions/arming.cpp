@@ -1,7 +1,5 @@
 // Arming an assumption: each link from its start to each checked value.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
-#include <cstring>
 #include <optional>
 #include <set>
 
@@ -56,7 +54,6 @@ public:
         assumption_.word_ops_ = std::move(word_ops_);
         assumption_.tests_ = std::move(tests_);
         assumption_.test_words_ = std::move(test_words_);
-        assumption_.calls_ = std::move(calls_);
         assumption_.held_ = std::move(held_);
         assumption_.builtins_ = builtins_;
         assumption_.armed_for_ = start;
@@ -137,6 +134,13 @@ private:
         if constexpr (std::same_as<T, ListItem> || std::same_as<T, TupleItem>) {
             if (compares_item(source, step.index.value)) return Stay::unknown;
         }
+        if constexpr (LendsFromPlace<T>) {
+            if (has_type(source)) {
+                PyObject* const* const place = T::place_of_child(source.object);
+                compare(Stay::compared, place, *place);
+                return Stay::unknown;
+            }
+        }
         if (!is_known_part(op, source)) {
             add(AssumptionTest::of_step(source.object, child, number_,
                                         fetch_of_step(op.code())));
@@ -156,13 +160,9 @@ private:
             const Value value = source_of(op);
             need_operands(kind);
             if (!is_kept(kind, value)) {
-                auto test = AssumptionTest::of_check(value.object, number_,
-                                                     check_of_kind(op.code()));
-                if constexpr (sizeof(T) <= sizeof(test.expected)) {
-                    std::memcpy(&test.expected, &kind, sizeof(T));
-                    test.kind = AssumptionTest::Kind::near_check;
-                }
-                add(test);
+                static_assert(sizeof(T) <= sizeof AssumptionTest::expected);
+                add(AssumptionTest::of_check(value.object, &kind, sizeof(T), number_,
+                                             check_of_kind(op.code())));
                 if constexpr (HasExactType<T>) {
                     if (kind.exact_type()) need_not_compare_type(value);
                 }

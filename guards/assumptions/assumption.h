@@ -21,8 +21,11 @@
 #pragma once
 #include <Python.h>
 
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,16 +53,15 @@ enum class Breach : uint8_t {
 /// What is looked at each time.
 struct AssumptionTest {
     enum class Kind : uint32_t {
-        word,        ///< the word at `at` is `expected`
+        word,        ///< the word at `at` is `expected[0]`
         tag,         ///< the same, and `at` is the tag of a dict
-        version,     ///< the tag of the type `at` is `expected`
-        step,        ///< op `op` fetches `expected` from `at`
-        check,       ///< op `op` passes on `at`
-        near_check,  ///< the same, and its operands are copied to `expected`
+        step,        ///< op `op` fetches `expected[0]` from `at`
+        check,       ///< a kind whose operands fill one word passes on `at`
+        long_check,  ///< the same, of two words
     };
 
     const void* at;
-    const void* expected;
+    std::array<const void*, 2> expected;  ///< of a kind: its operands, copied
     uint32_t op;
     Kind kind;
 
@@ -72,53 +74,89 @@ struct AssumptionTest {
     static AssumptionTest of_step(const void* at, const void* expected, uint32_t op,
                                   StepFetch fetch) noexcept {
         return {.at = at,
-                .expected = expected,
+                .expected = {expected},
                 .op = op,
                 .kind = Kind::step,
                 .fetch = fetch};
     }
 
-    static AssumptionTest of_check(const void* at, uint32_t op,
-                                   KindCheck check) noexcept {
-        return {.at = at,
-                .expected = nullptr,
-                .op = op,
-                .kind = Kind::check,
-                .check = check};
+    /// `operands`: of the kind, `size` bytes.
+    static AssumptionTest of_check(const void* at, const void* operands, size_t size,
+                                   uint32_t op, KindCheck check) noexcept {
+        AssumptionTest made{
+            .at = at, .expected = {}, .op = op, .kind = Kind::check, .check = check};
+        if (size > sizeof made.expected[0]) made.kind = Kind::long_check;
+        std::memcpy(made.expected.data(), operands, size);
+        return made;
     }
 
     bool is_word() const noexcept { return kind == Kind::word || kind == Kind::tag; }
 
     bool is_check() const noexcept {
-        return kind == Kind::check || kind == Kind::near_check;
+        return kind == Kind::check || kind == Kind::long_check;
     }
 };
 
 /// A word that is compared. Those of `words_` lie in what is alive as long as the
 /// assumption is armed (a class, or where a dict is), so that they may be read in any
 /// order. Those of `test_words_` may be read only after all before them have passed.
+///
+/// A test that does more than compare is a mark, which always differs, and the words
+/// that it needs. So all tests are one array: the time that those of a large model take
+/// depends on the cache lines that they read.
 struct KeptWord {
     const void* at;
     const void* expected;
 
-    /// Null. The two below expect something else, so that they always differ.
-    static constexpr const void* nothing = nullptr;
+    /// A mark is at the first, and expects the address of another one, or a check.
+    static constexpr const void* nulls[4] = {};
 
-    /// One that differs, and stands for a test that does more than compare.
-    static KeptWord of(const AssumptionTest& test) noexcept {
-        return {&nothing, &test};
+    static KeptWord end() noexcept { return {nulls, nulls + 1}; }
+
+    /// Before {value, operands}.
+    static KeptWord mark_of(KindCheck check) noexcept {
+        return {nulls, std::bit_cast<const void*>(check)};
     }
 
-    /// One that differs, after the last.
-    static KeptWord end() noexcept { return {&nothing, &nothing}; }
+    /// Before {value, operands}, {operands, check}.
+    static KeptWord mark_of_long_check() noexcept { return {nulls, nulls + 2}; }
 
-    /// The test that it stands for; null of a word.
-    const AssumptionTest* test() const noexcept {
-        return at == &nothing ? static_cast<const AssumptionTest*>(expected) : nullptr;
+    /// Before {object, part}, {op, fetch}.
+    static KeptWord mark_of_step() noexcept { return {nulls, nulls + 3}; }
+
+    /// Adds a test: one word to three.
+    static void add_test(const AssumptionTest& test, std::vector<KeptWord>& to);
+
+    /// How many words the test takes that begins here.
+    size_t length() const noexcept {
+        if (!is_mark()) return 1;
+        return is_of_check() ? 2 : 3;
     }
 
-    bool is_end() const noexcept { return expected == &nothing; }
+    bool is_mark() const noexcept { return at == nulls; }
+
+    // Of a mark.
+    bool is_end() const noexcept { return expected == nulls + 1; }
+
+    bool is_of_long_check() const noexcept { return expected == nulls + 2; }
+
+    /// One comparison: the function is elsewhere.
+    bool is_of_check() const noexcept {
+        return reinterpret_cast<uintptr_t>(expected) -
+                   reinterpret_cast<uintptr_t>(nulls) >=
+               sizeof nulls;
+    }
+
+    PyObject* object() const noexcept {
+        return static_cast<PyObject*>(const_cast<void*>(at));
+    }
 };
+
+inline const void* word_at(const void* at) noexcept {
+    const void* word;
+    std::memcpy(&word, at, sizeof word);
+    return word;
+}
 
 /// A value that the run fetches and a relation reads.
 struct HandedValue {
@@ -184,7 +222,7 @@ private:
     friend class Arming;
 
     Answer run_tests(const Program& program, const View& view) noexcept;
-    Answer give_up(const AssumptionTest& test) noexcept;
+    Answer give_up(const KeptWord* word) noexcept;
     Answer give_up_words() noexcept;
     bool words_differ() const noexcept;
 
@@ -200,11 +238,7 @@ private:
     std::vector<HandedValue> handed_;  ///< read only while it holds
     std::vector<KeptWord> words_;
     std::vector<AssumptionTest> tests_;
-    /// The word that each test compares; most tests do no more. Then the end.
-    std::vector<KeptWord> test_words_;
-    /// Copies of the tests that do more, so that a check reads no others: the time that
-    /// one of a large model takes depends on the cache lines that it reads.
-    std::vector<AssumptionTest> calls_;
+    std::vector<KeptWord> test_words_;  ///< the tests, as a check reads them
     std::vector<uint32_t> word_ops_;  ///< that the words are about
     std::vector<DictUse> uses_;
     References held_;

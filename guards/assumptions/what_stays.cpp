@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include "what_stays.h"
 
-#include <algorithm>
-#include <iterator>
+#include <cstddef>
 
 #include "../../framelocals/attributes.h"
 #include "../../framelocals/dict_watch.h"
@@ -18,6 +17,11 @@ namespace {
 
 using Stay = WhatStays::Stay;
 using TestKind = AssumptionTest::Kind;
+
+static_assert(offsetof(PyTypeObject, tp_version_tag) % sizeof(void*) == 0 &&
+                  offsetof(PyTypeObject, tp_finalize) ==
+                      offsetof(PyTypeObject, tp_version_tag) + sizeof(void*),
+              "a version tag and its padding must be one word");
 
 /// What is known of a value that words or tests tell of.
 Stay stay_if(bool is_kept) noexcept {
@@ -189,18 +193,12 @@ void WhatStays::compare(Stay stay, const void* at, const void* expected,
         words_.push_back({at, expected});
         word_ops_.push_back(number_);
     } else {
-        add({at, expected, number_, kind, {}});
+        add({at, {expected}, number_, kind, {}});
     }
 }
 
 void WhatStays::finish_tests() {
-    std::ranges::copy_if(tests_, std::back_inserter(calls_),
-                         [](const AssumptionTest& test) { return !test.is_word(); });
-    const AssumptionTest* call = calls_.data();
-    for (const AssumptionTest& test : tests_) {
-        test_words_.push_back(test.is_word() ? KeptWord{test.at, test.expected}
-                                             : KeptWord::of(*call++));
-    }
+    for (const AssumptionTest& test : tests_) KeptWord::add_test(test, test_words_);
     test_words_.push_back(KeptWord::end());
 }
 
@@ -211,16 +209,10 @@ void WhatStays::compare_size(Value value) {
 }
 
 bool WhatStays::keeps_version(PyTypeObject* type, PyObject* name) {
-    const unsigned tag = version_tag(type);
-    if (!tag || !has_usual_mro(type)) return false;
-    // After the words, of which one says that a class of the heap is alive.
-    if (compared_.insert(&type->tp_version_tag).second) {
-        add({type,
-             reinterpret_cast<const void*>(uintptr_t{tag}),
-             number_,
-             TestKind::version,
-             {}});
-    }
+    if (!version_tag(type) || !has_usual_mro(type)) return false;
+    // With the padding behind it, which nobody writes.
+    const void* const place = &type->tp_version_tag;
+    compare(Stay::compared, place, word_at(place));
     if (name) compare_entry(type, name);
     return true;
 }

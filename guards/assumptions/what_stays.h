@@ -103,7 +103,6 @@ protected:
     uint32_t number_ = 0;  ///< of the op that is looked at
     std::vector<AssumptionTest> tests_;
     std::vector<KeptWord> test_words_;
-    std::vector<AssumptionTest> calls_;
     std::vector<KeptWord> words_;
     std::vector<uint32_t> word_ops_;
     std::vector<DictUse> uses_;

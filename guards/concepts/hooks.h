@@ -133,6 +133,13 @@ concept ReadsDictOfValue = requires(PyObject* value) {
     { T::dict_of(value) } -> std::same_as<PyObject*>;
 };
 
+/// A step that fetches what the word at this place of a value points to. The value is
+/// of a type that has the part. [assumptions]
+template <class T>
+concept LendsFromPlace = requires(PyObject* value) {
+    { T::place_of_child(value) } -> std::same_as<PyObject* const*>;
+};
+
 /// Where a step looks up a name.
 enum class NameOwner : uint8_t { instance, dict, globals };
 

@@ -18,9 +18,12 @@ struct Code {
 
     static constexpr auto operands() { return std::tuple{}; }
 
+    static PyObject* const* place_of_child(PyObject* function) noexcept {
+        return &reinterpret_cast<PyFunctionObject*>(function)->func_code;
+    }
+
     Borrowed<> get(PyObject* value) const noexcept {
-        if (!PyFunction_Check(value)) return nullptr;
-        return reinterpret_cast<PyFunctionObject*>(value)->func_code;
+        return PyFunction_Check(value) ? *place_of_child(value) : nullptr;
     }
 };
 

@@ -149,6 +149,43 @@ TEST_F(Assumptions, compare_what_has_no_event) {
     EXPECT_EQ(first().last_breach(), Breach::compare);
 }
 
+TEST_F(Assumptions, compare_the_word_in_which_a_function_has_its_code) {
+    names.run("def f(): pass\nold = f.__code__\ndef g(): pass");
+    guards.guard({"global('f')", "code()", "id_match(old)"});
+    EXPECT_EQ(pass(), Verdict::pass);
+    EXPECT_TRUE(first().is_armed());
+    EXPECT_EQ(tests_of(AssumptionTest::Kind::step), 0u);
+    names.run("f.__code__ = g.__code__");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    EXPECT_EQ(first().last_breach(), Breach::compare);
+    names.run("f.__code__ = old");
+    EXPECT_EQ(pass(), Verdict::pass);
+    EXPECT_TRUE(first().is_armed());
+}
+
+TEST_F(Assumptions, ask_each_time_what_no_word_tells) {
+    names.run(
+        "def made(b, c): return lambda: (b, c)\nb, c = iter(range(3)), ['y']\n"
+        "f = made(b, c)");
+    guards.guard({"global('f')", "closure_cell(0)", "range_iterator(range(3))"});
+    guards.guard({"global('f')", "closure_cell(1)", "length(1)"});
+    EXPECT_EQ(pass(), Verdict::pass);
+    EXPECT_EQ(tests_of(AssumptionTest::Kind::step), 2u);
+    EXPECT_EQ(tests_of(AssumptionTest::Kind::long_check), 1u);
+    EXPECT_EQ(tests_of(AssumptionTest::Kind::check), 1u);
+    names.run("c.clear()");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    names.run("c.append('z')");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::pass);
+    names.run("next(b)");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    EXPECT_TRUE(first().is_armed());
+    EXPECT_EQ(first().arms(), 1u);
+    names.run("f.__closure__[0].cell_contents = iter(range(1, 3))");
+    EXPECT_EQ(guards.verdict("{}"), Verdict::fail);
+    EXPECT_EQ(first().last_breach(), Breach::compare);
+}
+
 TEST_F(Assumptions, that_are_armed_allocate_nothing_and_are_explained_op_by_op) {
     names.run("a = {'k': 1}");
     guards.guard({"global('a')", "dict_item('k')", "equals(1)"});
