@@ -82,6 +82,7 @@ bool Assumption::words_differ() const noexcept {
     return differences != 0;
 }
 
+/// A kind's answer is the run's, because the tests before it reached its value.
 /// Aligned, so that what is linked before it does not move its loop across lines of
 /// code: that makes the steps of an optimizer up to 15 % slower (compare_torch.py
 /// --real, sgd).
@@ -115,8 +116,7 @@ bool Assumption::words_differ() const noexcept {
     }
 }
 
-/// What differs breaks the assumption, unless it is a kind: its answer is the run's,
-/// because the tests before it reached its value.
+/// Breaks the assumption: this word, or the part that this step fetches, differs.
 [[gnu::cold]] Assumption::Answer Assumption::give_up(const KeptWord* word) noexcept {
     auto test = tests_.begin();
     for (const KeptWord* each = test_words_.data(); each != word; ++test) {

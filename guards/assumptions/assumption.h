@@ -90,8 +90,6 @@ struct AssumptionTest {
         return made;
     }
 
-    bool is_word() const noexcept { return kind == Kind::word || kind == Kind::tag; }
-
     bool is_check() const noexcept {
         return kind == Kind::check || kind == Kind::long_check;
     }
@@ -108,7 +106,8 @@ struct KeptWord {
     const void* at;
     const void* expected;
 
-    /// A mark is at the first, and expects the address of another one, or a check.
+    /// Of a mark, `at` is the first of these, and `expected` the address of another one
+    /// or of the function of a check.
     static constexpr const void* nulls[4] = {};
 
     static KeptWord end() noexcept { return {nulls, nulls + 1}; }
