@@ -5,6 +5,8 @@
 #include <cstring>
 
 #include "../../framelocals/ref.h"
+#include "../objects/constant.h"
+#include "../text/object_text.h"
 
 #include "reader.h"
 
@@ -26,9 +28,13 @@ Owned<> member(PyObject* dtype, const char* name) noexcept {
     return found;
 }
 
+int number_of(PyObject* dtype) noexcept {
+    return reinterpret_cast<const NumpyDtype*>(dtype)->number;
+}
+
 bool is_quiet(PyObject* dtype, int depth) noexcept;
 
-/// Strings: by what stands for a missing one, which is None, a NaN, a str, or nothing.
+/// By what stands for a missing string: None, a NaN, a str, or nothing.
 bool is_quiet_string(PyObject* dtype) noexcept {
     const auto missing = Owned<>::steal(PyObject_GetAttrString(dtype, "na_object"));
     if (!missing) {
@@ -65,7 +71,7 @@ bool are_quiet_fields(PyObject* fields, int depth) noexcept {
 
 bool is_quiet(PyObject* dtype, int depth) noexcept {
     if (depth == 0 || !is_numpy_dtype(dtype)) return false;
-    const int number = reinterpret_cast<const NumpyDtype*>(dtype)->number;
+    const int number = number_of(dtype);
     if (number == of_string) return is_quiet_string(dtype);
     if (number != of_record) {
         return (number >= 0 && number < own_count) ||
@@ -104,6 +110,20 @@ bool same_numpy_dtype(PyObject* found, PyObject* quiet) noexcept {
     const int equal = PyObject_RichCompareBool(found, quiet, Py_EQ);
     if (equal < 0) PyErr_Clear();
     return equal > 0;
+}
+
+std::string numpy_dtype_text(PyObject* dtype) {
+    if (number_of(dtype) != of_string) {
+        const auto repr = Owned<>::steal(PyObject_Repr(dtype));
+        if (!repr) PyErr_Clear();
+        return repr ? "numpy." + utf8(repr.get()) : short_repr(dtype);
+    }
+    std::string text;
+    if (const Owned<> missing = member(dtype, "na_object"))
+        text = "na_object=" + constant_text(missing.get());
+    if (member(dtype, "coerce").get() == Py_False)
+        text += text.empty() ? "coerce=False" : ", coerce=False";
+    return "numpy.dtypes.StringDType(" + text + ")";
 }
 
 }  // namespace guardtree

@@ -184,9 +184,10 @@ std::string TensorSpec::text() const {
     for (Py_ssize_t i = 0; PyDict_Next(facts, &i, &name, &value);) {
         if (!text.empty()) text += ", ";
         text += utf8(name) + "=";
-        const bool is_numpy_dtype = value == pattern.dtype;  // prints as dtype(...)
-        text += is_numpy_dtype ? "numpy." : "";
-        text += PyType_Check(value) ? reference_text(value) : repr_text(value);
+        if (value == pattern.dtype)
+            text += numpy_dtype_text(value);
+        else
+            text += PyType_Check(value) ? reference_text(value) : repr_text(value);
     }
     return "TensorSpec(" + text + ")";
 }

@@ -142,7 +142,8 @@ private:
         if (!compares_quietly(value)) {
             return refuse(
                 "a dtype that NumPy compares without running Python code: with names "
-                "and titles of fields that are str, and no na_object",
+                "and titles of fields that are str, and an na_object that is None, "
+                "a float or a str",
                 value);
         }
         expect_kind(tensor_dtype_mask, tensor_dtype(dtype_object, 0));
@@ -431,9 +432,11 @@ Owned<> dict_of(PyTypeObject* type, const TensorReader& reader,
     } else {
         to.put_text("dtype", dtype_name(word));
     }
-    to.put_text("device", device_name(facts.kind));
+    // What the reader cannot tell is left out, as of a fake tensor of torch.
+    if (facts.kind & tensor_device_mask) to.put_text("device", device_name(facts.kind));
     const auto layout = static_cast<unsigned>(facts.kind >> 56);
-    if (layout != layout_strided) to.put_text("layout", layout_name(layout));
+    if (layout != layout_strided && layout != layout_other)
+        to.put_text("layout", layout_name(layout));
     if (facts.sizes) {
         to.put_numbers("shape", facts.rank(),
                        [&](unsigned i) { return facts.sizes[i]; });

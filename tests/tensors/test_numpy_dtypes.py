@@ -64,6 +64,12 @@ QUIET: list[Callable[[], Any]] = [
     lambda: np.dtype("M8[25s]"),
 ]
 
+STRING: Any = getattr(getattr(np, "dtypes", None), "StringDType", None)
+if STRING:
+    QUIET += [lambda: STRING(na_object=None), lambda: STRING(na_object=np.nan)]
+    QUIET += [STRING, lambda: STRING(na_object=""), lambda: STRING(na_object="-")]
+    QUIET += [lambda: STRING(coerce=False, na_object=1.5)]
+
 
 @pytest.mark.parametrize("number", range(len(QUIET)))
 def test_each_matches_its_equals_alone(number: int) -> None:
@@ -84,11 +90,8 @@ LOUD: dict[str, Callable[[], Any]] = {
     "a name in an array": lambda: np.dtype([("aa", named(Name("aa")), (2,))]),
     "too deep": lambda: nested(80),
 }
-STRING: Any = getattr(getattr(np, "dtypes", None), "StringDType", None)
 if STRING:
     LOUD["missing strings"] = lambda: STRING(na_object=Name("aa"))
-    QUIET += [lambda: STRING(na_object=None), lambda: STRING(na_object=np.nan)]
-    QUIET += [STRING, lambda: STRING(na_object=""), lambda: STRING(na_object="-")]
 
 
 @pytest.mark.parametrize("make", LOUD.values(), ids=LOUD)

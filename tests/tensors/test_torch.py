@@ -7,6 +7,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import guardtree as gt
@@ -19,6 +20,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed")
 from support import NAMES, agreed, found, integers, matches, matching, step  # noqa
 
 import guardtree.torch as gtt  # noqa: E402
+from torch._subclasses import FakeTensorMode  # noqa: E402
 from torch_values import OTHERS, any_tensor  # noqa: E402
 
 pytestmark = [
@@ -351,6 +353,32 @@ def test_a_guard_that_names_no_type_is_read_by_the_plugin(run_python: Any) -> No
         # DLPack has no meta tensors.
         "assert guards.check({'x': torch.empty(2, device='meta')})\n"
     )
+
+
+def fake_tensor() -> Any:
+    with FakeTensorMode():
+        return torch.zeros(2, 3)
+
+
+WITHOUT_SOME_FACTS: dict[str, tuple[Callable[[], Any], str]] = {
+    "fake": (fake_tensor, "device"),
+    "functional": (lambda: torch._to_functional_tensor(torch.zeros(2)), "device"),
+    "jagged": (
+        lambda: torch.nested.nested_tensor([torch.zeros(2)], layout=torch.jagged),
+        "layout",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_SOME_FACTS)
+def test_an_example_gives_the_facts_that_can_be_read(name: str) -> None:
+    make, missing = WITHOUT_SOME_FACTS[name]
+    value = make()
+    spec = gt.TensorSpec.of(value)
+    assert missing not in spec
+    assert matches(value, value)
+    assert matches(spec, make())
+    assert not matches(value, torch.zeros(2, 3))
 
 
 class OverDLPack(torch.Tensor):

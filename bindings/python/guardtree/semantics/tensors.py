@@ -36,7 +36,8 @@ def compares_quietly(dtype: Any) -> bool:
     """Whether NumPy compares a dtype without running code of the user's."""
     number: int = dtype.num
     if number == 2056:  # StringDType
-        return not hasattr(dtype, "na_object")
+        missing = getattr(dtype, "na_object", None)
+        return missing is None or type(missing) in (float, str)
     if dtype.subdtype is not None:
         return compares_quietly(dtype.subdtype[0])
     if dtype.fields is None:

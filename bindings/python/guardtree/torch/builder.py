@@ -1,7 +1,8 @@
 """Builds and finds the torch plugin: one shared object for each torch and CPython.
 
 A wheel of guardtree may bring plugins in `readers/`: then its users need no compiler.
-Local parts of torch's version (`+cpu`, `+cu128`) share one: c10's layout is the same.
+Local parts of torch's version (`+cpu`, `+cu128`) share one: c10's layout is the same,
+and autograd's.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from .. import _guardtree
 from ..installation import HOME
 from ..progress import Progress
+from ..semantics.tensors import local_keys_of
 
 SOURCE = Path(__file__).absolute().parent  # a staged package is made of links
 HEADERS = HOME / "torch"  # elsewhere in an editable install
@@ -96,6 +98,8 @@ def verify(module: ModuleType) -> None:
             torch.zeros(2, 3, device="cpu"),
             torch.zeros(4, 5, dtype=torch.int64, device="cpu")[1:, ::2].t(),
             torch.zeros((), dtype=torch.complex64, device="cpu").requires_grad_(),
+            torch.zeros(2, device="cpu").requires_grad_().requires_grad_(False),
+            torch.zeros(2, device="cpu").requires_grad_() * 2,
         ):
             tensor: Any = made.as_subclass(kind)
             expected = {
@@ -111,6 +115,22 @@ def verify(module: ModuleType) -> None:
                 raise UnfitPlugin(
                     f"the plugin reads {found} where torch has {expected}."
                 )
+            verify_gradient(tensor)
+
+
+def verify_gradient(tensor: Any) -> None:
+    """That a check finds whether a tensor wants a gradient, which it reads apart."""
+    for wanted in (False, True):
+        facts = _guardtree.tensor_facts(tensor) | {"requires_grad": wanted}
+        facts["local_dispatch_keys"] = local_keys_of(tensor)
+        del facts["dispatch_keys"]
+        guards = _guardtree.GuardManager(verify_gradient)
+        guards.local("tensor").tensor_match(facts)
+        if guards.check({"tensor": tensor}) != (tensor.requires_grad == wanted):
+            raise UnfitPlugin(
+                "the plugin does not find that requires_grad is "
+                f"{tensor.requires_grad} in a tensor of torch."
+            )
 
 
 def module_of(path: Path) -> ModuleType:
@@ -147,7 +167,7 @@ def command(compiler: str, to: Path, is_for_wheel: bool) -> list[str]:
 
 
 def build(into: Path | None = None) -> Path:
-    """Compiles the plugin for the torch at hand in a few seconds. Returns its path.
+    """Compiles the plugin for the torch at hand in about ten seconds. Returns its path.
 
     ``into``: the folder `readers` of a wheel that is being built; else it is kept in
     the user's cache.
