@@ -267,8 +267,8 @@ def failed_ctests(log: str) -> list[str]:
 
 
 def failed_pytests(log: str) -> list[str]:
-    """The end of what each pytest that failed printed: its last failure, and the names
-    of all. Those of a row that several ran are far up in a log."""
+    """What each pytest that failed printed last: its last failure, and the names of
+    all. A row may run several, so that this can be far up in its log."""
     begin, end = r"^=+ (?:ERRORS|FAILURES) =+\n", r"=+ .*\b(?:errors?|failed)\b.* =+$"
     found = re.findall(rf"{begin}(?:(?!=+ test session).*\n)*?{end}", log, re.M)
     return [each[-4000:] for each in found]

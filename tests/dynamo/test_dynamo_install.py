@@ -196,3 +196,22 @@ def test_the_blocks_of_the_pages_run(capsys: pytest.CaptureFixture[str]) -> None
             exec(compile(block, str(page), "exec"), {"__name__": "page"})
             gd.uninstall()
     assert "differ in k: 1, 2" in capsys.readouterr().out
+
+
+def test_a_reset_while_installed_forgets_what_torch_had_compiled() -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(add_one, backend="eager")
+    compiled(torch.ones(2))  # under torch's own hook
+    assert engine_entries()
+    with gd.installed():
+        compiled(torch.ones(2))
+        torch._dynamo.reset()
+    assert not engine_entries()
+    compiled = torch.compile(add_one, backend="eager")
+    assert compiled(torch.ones(2, dtype=torch.float64)).dtype == torch.float64
+
+
+def engine_entries() -> list[Any]:
+    """What torch's own hook keeps of add_one."""
+    listed = torch._C._dynamo.eval_frame._debug_get_cache_entry_list
+    return list(listed(add_one.__code__))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -55,6 +56,7 @@ class Session:
         self.skips_guards = False
         self.lock = threading.Lock()
         self.policy: dict[str, Any] = {}
+        self.reset_code_of_torch: Callable[[CodeType], None] = lambda code: None
         self.entrances: weakref.WeakSet[Entrance] = weakref.WeakSet()
         self.module_entrance: ModuleEntrance | None = None
         self.plugin = gtt.plugin()
@@ -65,6 +67,7 @@ class Session:
         try:
             record.install(self.recorder, self.patches)
             builtins = self.builtins()
+            self.reset_code_of_torch = hook.reset_code
             for name in REPLACED:
                 ours = builtins.get(name) or getattr(self, name.strip("_"))
                 self.patches.everywhere(getattr(hook, name), ours)
@@ -134,7 +137,9 @@ class Session:
         return gt.get_eval_frame()
 
     def reset_code(self, code: CodeType) -> None:
+        """torch's own entries of before go too: they need what Dynamo forgets."""
         self.cache.reset(code)
+        self.reset_code_of_torch(code)
 
     def set_code_exec_strategy(self, code: CodeType, strategy: Any) -> None:
         if strategy.cur_action == FrameAction.SKIP:
