@@ -121,8 +121,11 @@ def node_of(made: Translator, text: str) -> Any:
 
 def example_of(made: Translator, tree: ast.expr) -> Any:
     """What a source is now."""
+    text = source_of(made, tree)
+    if (node := node_of(made, text)) is not None:
+        return node.example
     names = {"L": made.recording.values, "G": made.recording.names, "math": math}
-    return eval(source_of(made, tree), names)
+    return eval(text, names)
 
 
 class Shape:
