@@ -29,8 +29,9 @@ bool is_numpy_dtype(PyObject* value) noexcept;
 bool compares_quietly(PyObject* dtype) noexcept;
 
 /// Whether an element type, null included, equals one that compares quietly. False for
-/// one that does not. Runs no user code. The same object costs nothing, another one
-/// 40 ns, and 0.8 us if it is a record of two fields, NumPy's own comparison included.
+/// one that does not. Runs no user code. The same object costs nothing, another one 40
+/// to 80 ns, 0.5 us if it is a string without an `na_object` (NumPy raises for it), and
+/// 0.8 us if it is a record of two fields, NumPy's own comparison included.
 bool same_numpy_dtype(PyObject* found, PyObject* quiet) noexcept;
 
 /// A dtype that compares quietly, as Python text: "numpy.dtype('>i4')".
