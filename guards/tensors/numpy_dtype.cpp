@@ -34,7 +34,7 @@ int number_of(PyObject* dtype) noexcept {
 
 bool is_quiet(PyObject* dtype, int depth) noexcept;
 
-/// By what stands for a missing string: None, a NaN, a str, or nothing.
+/// By what stands for a missing string: None, a float, a str, or nothing.
 bool is_quiet_string(PyObject* dtype) noexcept {
     const auto missing = Owned<>::steal(PyObject_GetAttrString(dtype, "na_object"));
     if (!missing) {

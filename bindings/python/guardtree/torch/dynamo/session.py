@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
@@ -56,7 +55,7 @@ class Session:
         self.skips_guards = False
         self.lock = threading.Lock()
         self.policy: dict[str, Any] = {}
-        self.reset_code_of_torch: Callable[[CodeType], None] = lambda code: None
+        self.reset_code_of_torch = torch._C._dynamo.eval_frame.reset_code
         self.entrances: weakref.WeakSet[Entrance] = weakref.WeakSet()
         self.module_entrance: ModuleEntrance | None = None
         self.plugin = gtt.plugin()
@@ -67,7 +66,6 @@ class Session:
         try:
             record.install(self.recorder, self.patches)
             builtins = self.builtins()
-            self.reset_code_of_torch = hook.reset_code
             for name in REPLACED:
                 ours = builtins.get(name) or getattr(self, name.strip("_"))
                 self.patches.everywhere(getattr(hook, name), ours)
